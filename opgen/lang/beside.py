@@ -5,7 +5,7 @@ In go the parts of such a call, out come the reduction that is meant and what to
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
@@ -27,6 +27,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.orders import ascending
+from opgen.lang.several import of
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -39,6 +40,7 @@ _TIMES = "the corrected one is multiplied by"
 _DOWN = "an order begins at the least: the greatest come first of what has the other sign"
 _ORDER = "`norm` is the Euclidean one; others are sums and extremes of `abs`"
 _TWO = "`{0}[…]` takes one expression, and the {1} of two is `{0}(a, b)`"
+_SEVERAL = "`{0}[…]` takes one expression, and of these it is `{1}`"
 _PICKED = "a condition stands in the body"
 _BEGUN = "what a reduction begins with is left away where it changes nothing, and joined to it elsewhere"
 _WIDER = "sums of half precision are kept in float32 anyway: leave it away"
@@ -64,6 +66,8 @@ def meant_by(
     order = named.get("p", named.get("ord"))
     if e.name == "norm" and order is None and left and not _is_index(e, left[0]):
         order = left.pop(0)
+    if left and not named and (several := _of_single(e, left, around)) is not None:
+        return several, (_SEVERAL.format(e.name, unparse(several)),)
     if e.name in ("max", "min") and len(left) == 1 and not named and not _is_axis(e, left[0]):
         again = all(isinstance(b, Binder) and b.name in around for b in e.binders)  # so that nothing is left to reduce
         both = Call(e.name, (e.body, left[0]), e.span, e.name_span) if again else _of_two(e, left[0])
@@ -98,6 +102,16 @@ def meant_by(
         hints[_ORDER] = None
         meant = None if isinstance(order, tuple) else norm_of(e, order)
     return meant, tuple(hints)
+
+
+def _of_single(e: Reduction, others: Sequence[Expr], around: Container[str]) -> Expr | None:
+    """`mean[k](a, b)` of values in which nothing is left to reduce."""
+    values = (e.body, *others)
+    own = [b.name for b in e.binders if isinstance(b, Binder)]
+    read = {n.name for v in values for n in nodes(v) if isinstance(n, Name)}
+    again = e.name not in ("max", "min")  # which are functions of two, too
+    plain = len(own) == len(e.binders) and all((again and b in around) or b not in read for b in own)
+    return of(e.name, values) if plain and not any(isinstance(v, Name | Number | Unary) for v in others) else None
 
 
 def _begun(meant: Expr, name: str, value: Expr) -> Expr | None:

@@ -6,13 +6,15 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.backwards import BY_PLACE, RUNNING
+from opgen.lang.binders import as_binder
 from opgen.lang.foreign import called
-from opgen.lang.habits import AXES, POSITION, SLICE, WHOLE_AXIS
+from opgen.lang.habits import AXES, PLAIN, POSITION, SLICE, WHOLE_AXIS
 from opgen.lang.lexer import T, Token
 from opgen.lang.lists import ListParser
-from opgen.lang.nodes import Access, Call, Compare, Dots, Expr, Name, Power
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Power
 from opgen.lang.ranges import ITERATOR, begins_below_0, iterated, over_iterators
-from opgen.lang.slices import Item, Slice
+from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import rounded
@@ -78,6 +80,23 @@ class BracketParser(ListParser):
         if within:
             self.expect(")", opener)
         return Compare((first, index, last), ("<=", "<" if within else "<="), index.span.to(last.span))
+
+    def bound(self, name: Token, item: Item) -> Item:
+        """What stands in the brackets of a reduction; an index with its extent behind a colon is noted."""
+        if not isinstance(item, Slice) or (run := run_of(item)) is None:
+            return item
+        hint = f"how far an index runs is written with `<`: `{name.text}[{unparse(run)}](…)`"
+        self.idioms.note(item.span, "a slice is not part of the formula language", hint)
+        return run
+
+    def binder(self, item: Expr | Dots, name: str) -> Binder | Dots:
+        """What a reduction binds: an index, perhaps with its extent, or `...`."""
+        bound = as_binder(item)
+        if bound is not None:
+            return bound
+        batch = "" if name in (*RUNNING, *BY_PLACE) else f" or `{name}[...](…)`"
+        hint = f"write `{name}[i](…)`{',' if batch else ' or'} `{name}[i < N](…)`{batch}"
+        raise self.fail(PLAIN, item.span, "OPG246", hint)
 
     def slice_from(self, start: Expr | None) -> Slice:
         """`start:stop:step`, from its first colon on."""

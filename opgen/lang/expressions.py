@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Hint, Span
+from opgen.lang.backwards import backwards
 from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
 from opgen.lang.brackets import is_indexed
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order, of_call, placed
+from opgen.lang.ends import ended
 from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, OTHER_THAN, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
@@ -40,10 +42,10 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.numbers import number_value
+from opgen.lang.of_values import of_values
 from opgen.lang.other_signs import SHIFTS, equal, exclusive_or, inverted, of_bits, said_of, shifted
 from opgen.lang.positional import in_order
 from opgen.lang.questions import QuestionParser
-from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
 from opgen.lang.turned import marked, times
@@ -296,7 +298,11 @@ class ExpressionParser(QuestionParser):
             if below is not None:
                 hint = "the index of a reduction stands in brackets"
                 self.idioms.note(token.span, f"there is no function `{token.text}`", hint, code="OPG209")
-            meant = below or in_order(self.idioms, token.text, token.span, arguments)
+            meant = (
+                below
+                or of_values(self.idioms, token, arguments)
+                or in_order(self.idioms, token.text, token.span, arguments)
+            )
             meant = meant or self.idioms.call(token.text, token.span, arguments)
             return meant or Call(token.text, arguments.given, span, token.span)
         if opener := self.accept("["):
@@ -323,7 +329,10 @@ class ExpressionParser(QuestionParser):
                     picked = over_picked(token.text, [as_binder(i) for i in items], body, picks)
                     self.idioms.unclear |= picked is None
                     return picked or body
-                meant = self.idioms.limited(token.text, items, body, span)
+                items, body = ended(self.idioms, items, body)
+                meant = backwards(self.idioms, token.text, items, body, span) or self.idioms.limited(
+                    token.text, items, body, span
+                )
                 meant = meant or self.idioms.grouped(token.text, items, body)
                 if meant is None:
                     binders = tuple(self.binder(item, token.text) for item in items)
@@ -381,19 +390,3 @@ class ExpressionParser(QuestionParser):
         arguments = self.arguments(name, opener)
         in_groups = bool(arguments.given) and is_group(self.words, arguments.given[0])
         return replace(arguments, at=comma if in_groups else first)
-
-    def bound(self, name: Token, item: Item) -> Item:
-        """What stands in the brackets of a reduction; an index with its extent behind a colon is noted."""
-        if not isinstance(item, Slice) or (run := run_of(item)) is None:
-            return item
-        hint = f"how far an index runs is written with `<`: `{name.text}[{unparse(run)}](…)`"
-        self.idioms.note(item.span, "a slice is not part of the formula language", hint)
-        return run
-
-    def binder(self, item: Expr | Dots, name: str) -> Binder | Dots:
-        """What a reduction binds: an index, perhaps with its extent, or `...`."""
-        bound = as_binder(item)
-        if bound is not None:
-            return bound
-        hint = f"write `{name}[i](…)`, `{name}[i < N](…)` or `{name}[...](…)`"
-        raise self.fail(PLAIN, item.span, "OPG246", hint)

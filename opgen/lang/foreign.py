@@ -46,7 +46,7 @@ Turned = tuple[Expr, tuple[str, ...]]
 
 TURNED = ("T", "mT")  # attributes of a matrix whose indices change places
 _OTHERWISE = ("var[", "median[", "quantile[")  # of which torch gives another value by itself
-_ALIASES = MappingProxyType({
+ALIASES = MappingProxyType({
     "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
     **dict.fromkeys(("maximum", "fmax"), "max"), **dict.fromkeys(("minimum", "fmin"), "min"),
     "clip": "clamp", "arctan": "atan", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "fabs": "abs",
@@ -96,7 +96,7 @@ def called(
     another order than their indices, with that order.
     """
     known = (*words.functions, *words.reductions)
-    plain = name if name in known else _ALIASES.get(name.lower(), name.lower())
+    plain = name if name in known else ALIASES.get(name.lower(), name.lower())
     named = {k: v for k, v in named.items() if k not in habits.WITHOUT_MEANING}
     if not args:
         return None
@@ -201,7 +201,7 @@ def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
     """A reduction over indices under the name that it has here."""
     if e.name == "std":
         return Call("sqrt", (replace(e, name="var"),), e.span, e.name_span)
-    name = _ALIASES.get(e.name.lower(), e.name.lower())
+    name = ALIASES.get(e.name.lower(), e.name.lower())
     return replace(e, name=name) if name in words.reductions else None
 
 
@@ -287,7 +287,7 @@ def lettered(node: Expr, order: tuple[str, ...], left: tuple[str, ...]) -> tuple
 
 def is_product(name: str) -> bool:
     """Whether a function of another library is a product of two matrices."""
-    return _ALIASES.get(name.lower(), name.lower()) == "matmul"
+    return ALIASES.get(name.lower(), name.lower()) == "matmul"
 
 
 def product_of(words: Vocabulary, name: str, args: Sequence[Expr]) -> str | None:

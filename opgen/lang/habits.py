@@ -305,6 +305,7 @@ ORDERED = (
     "the greatest of a row are read through its order: `order[n, e] = argsort[e](-x[n, e])`, then"
     " `indices[n, i < K] = order[n, i]` and `values[n, i < K] = x[n, order[n, i]]`"
 )
+UNSAID = "and state how far `{0}` runs, `{0} < num_{0}` with `params: {{num_{0}: int}}`, say"
 PLAIN = "a reduction binds plain indices"
 NO_IF = "`if` is not part of the formula language"
 OTHER_THAN = "`<>` is not an operator of the formula language"

@@ -247,11 +247,15 @@ def limited_by(words: Vocabulary, limits: Mapping[str, str], value: Expr) -> Exp
 
 
 def _size(words: Vocabulary, index: Binder, e: Expr) -> Name | None:
+    return size_of(words, index.name, e)
+
+
+def size_of(words: Vocabulary, index: str, e: Expr) -> Name | None:
     """The dim that an index goes over in what an expression reads; None where that is not known."""
     for a in nodes(e):
         shape = words.shapes.get(a.name, ()) if isinstance(a, Access) else ()
         if isinstance(a, Access) and len(shape) == len(a.items):
             for size, i in zip(shape, a.items, strict=True):
-                if isinstance(i, Name) and i.name == index.name:
-                    return Name(size, index.span)
+                if isinstance(i, Name) and i.name == index:
+                    return Name(size, i.span)
     return None

@@ -30,6 +30,7 @@ from opgen.lang.nodes import (
     Number,
     Reduction,
 )
+from opgen.lang.numbered import numbered
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents
@@ -84,6 +85,7 @@ class Notes(ABC):
     grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks
     made: Assign | None = None  # the statement that is proposed
     by_rows: Callable[[], Assign | None] = lambda: None  # the proposal where integers at a position list rows
+    alternatives: list[str] = field(default_factory=list)  # what else the statement that is proposed may stand for
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
@@ -131,6 +133,8 @@ class Notes(ABC):
             if self.words.doubts and (other := self.by_rows()) is not None and unparse_assign(other) != text:
                 by = listed(self.words.doubts, "and")
                 lines = (*map(str, lines), f"or, where {by} lists rows: `{unparse_assign(other)}`")
+            if self.alternatives:
+                lines = (*map(str, lines), *self.alternatives)
             hints = (*said, *lines, *stored(self.words, whole), *self._seeded(text), *elsewhere)
         else:
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
@@ -208,7 +212,12 @@ class Notes(ABC):
         if sides is None or (parted := apart(self.words, *sides)) is None:
             return None
         moved = {i: size for i, size in self.moved.items() if size_at(self.words, parted[1], i) is None}
-        left, right = extended(self.words, {**moved, **self.runs}, *parted)
+        counted = numbered(self.words, *parted) if whole.op == "=" else {}
+        self.alternatives += [
+            habits.UNSAID.format(i) for i, size in counted.items() if size is None and i not in self.runs
+        ]
+        said = {i: size for i, size in counted.items() if size is not None}
+        left, right = extended(self.words, {**said, **moved, **self.runs}, *parted)
         made = Assign(left, whole.op, right, whole.guard, whole.span)
         if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
             return None

@@ -18,6 +18,7 @@ from opgen.lang.binders import as_binder
 from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
+from opgen.lang.ends import ended_target
 from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
@@ -307,7 +308,7 @@ class _Parser(LoopParser):
                 self.idioms.note(first, message, POSITION, otherwise=hint or SLICE)
                 return Target(token.text, None, token.span, token.span)
             raise self.fail(message, first, "OPG201", POSITION, hint or SLICE)
-        items = self.without_slices(written)
+        items = ended_target(self.idioms, self.without_slices(written))
         return Target(token.text, tuple(as_binder(i) or i for i in items), token.span.to(end), token.span)
 
     def update(self) -> str:

@@ -59,6 +59,10 @@ class Vocabulary:
         """Whether a function is certainly none of the language, nor a name of the spec."""
         return not self.has(function) and not self.knows(function)
 
+    def is_size(self, name: str) -> bool:
+        """Whether a name is that of a dim or a param, as far as can be told."""
+        return name[:1].isupper() or (name in self.names and name not in self.shapes and name not in self.assigned)
+
     def knows(self, name: str) -> bool:
         return name in self.shapes or name in self.names
 

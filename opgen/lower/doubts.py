@@ -30,10 +30,10 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.unparse import respelled, unparse, unparse_assign
-from opgen.lang.vocabulary import SPARE
-from opgen.lang.walk import names_read, nodes, rebuild, transform
+from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.along import size_of
 from opgen.lower.assigned import assigned_once
+from opgen.lower.bound_anew import apart, diagonal_of, either
 from opgen.lower.declare import Declarations
 from opgen.lower.zeroed import zeroed
 
@@ -335,26 +335,12 @@ def _diagonal(d: Declarations, a: Assign, r: Reduction) -> Diagnostic | None:
     """`x[t, i] = sum[i](a[i, i]*x[t - 1, i])`, which reads a diagonal."""
     left = {i.name for i in a.target.items or () if isinstance(i, Binder)}
     for name in (n for n in _names(r) if n in left):
-        plain = Name(name, r.span)
-        twice = [n for n in nodes(r.body) if isinstance(n, Access) and n.items.count(plain) > 1]
-        taken = left | _names(r) | {*names_read(r.body)}
-        letter = next((c for c in SPARE if c not in taken and not d.words.knows(c)), None)
-        if len(twice) != 1 or letter is None:
+        diagonal, meant = diagonal_of(r, name), apart(d, a, r, name)
+        if diagonal is None or not meant:
             continue
-        other = Name(letter, r.span)
-
-        def put(e: Expr, name: str = name, other: Name = other, first: Access = twice[0]) -> Expr:
-            if isinstance(e, Access):
-                kept = [e is first and k == e.items.index(Name(name, e.span)) for k in range(len(e.items))]
-                items = (i if isinstance(i, Dots) or k else put(i) for i, k in zip(e.items, kept, strict=True))
-                return replace(e, items=tuple(items))
-            return other if isinstance(e, Name) and e.name == name else rebuild(e, put)
-
-        binders = tuple(replace(b, name=letter) if isinstance(b, Binder) and b.name == name else b for b in r.binders)
-        meant = replace(r, binders=binders, body=put(r.body))
-        message = f"`{r.name}[{name}]` binds `{name}` anew, and `{unparse(twice[0])}` is read along its diagonal"
-        hint = f"write `{_written(a, r, meant)}`, or bind another letter if the diagonal is meant"
-        return doubt("OPG273", message, r, f"not the `{name}` of the left side", hint)
+        message = f"`{r.name}[{name}]` binds `{name}` anew, and `{unparse(diagonal)}` is read along its diagonal"
+        hints = (either(meant, name), "or bind another letter if the diagonal is meant")
+        return doubt("OPG273", message, r, f"not the `{name}` of the left side", *hints)
     return None
 
 

@@ -16,7 +16,6 @@ from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.program import Chosen, Condition, Given
 from opgen.ir.reductions import REDUCTIONS
 from opgen.lang.circles import constant_part
-from opgen.lang.habits import ABSENT
 from opgen.lang.nodes import Access, Assign, Call, Compare, Dots, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, statement_names
@@ -25,6 +24,7 @@ from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one, next_component
 from opgen.lower.replaced import replaced
+from opgen.lower.told import as_null, has_no_default
 from opgen.lower.updated import renamed
 from opgen.schema.model import InputSpec
 from opgen.schema.spelling import is_respelt
@@ -221,10 +221,10 @@ def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -
     optional = [n for n, t in d.inputs.items() if t.optional] + [n for n, p in d.params.items() if p.null]
     if name in d.inputs:
         message, hints = f"`{name}` is not optional, it is always passed", _made_optional(d, d.inputs[name])
-    elif any(isinstance(e, Name) and e.name in ABSENT for e in d.defaults.get(name, ())):
-        return False  # told where it is declared
+    elif has_no_default(d, name):
+        return False
     elif name in d.params:
-        message, hints = f"`{name}` cannot be missing", (f"declare it with `{name}: {{default: null}}`",)
+        message, hints = f"`{name}` cannot be missing", (f"declare it with `{name}: {as_null(d.params[name])}`",)
         hints += (f"or leave out `given({name})`: it has a default",) if d.params[name].default is not None else ()
     else:
         message, hints = f"`{name}` is no input or param of this spec", ()

@@ -9,6 +9,7 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.lang.nodes import Access, Assign, Binder, Compare, Dots, Expr, Name, Product, Reduction
 from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import names_read, nodes, statement_at, statement_names, transform
+from opgen.lower.bound_anew import apart, either, is_diagonal_alone
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import end_of
 from opgen.lower.scope import IndexInfo
@@ -29,9 +30,13 @@ def bound_again(d: Declarations, info: IndexInfo) -> str | None:
     left, red = unparse_target(replace(s.target, items=rest or None)), f"{found[0].name}[{', '.join(again)}]"
     names = listed(again, "and")
     own = f"`{red}(…)` binds {names} anew, so that `{unparse_target(s.target)}` is the"
+    lines = apart(d, s, found[0], info.name)
+    if lines and not is_diagonal_alone(found[0], info.name):
+        return f"`{red}(…)` binds {names} anew: {either(lines, info.name)}"
     running = {_RUNNING[r.name] for r in found if r.name in _RUNNING}
     kept = f"`{running.pop()}[{again[0]}](…)` for a running one, " if len(again) == len(running) == 1 else ""
-    return f"{own} same everywhere: write `{left} = …`, {kept}or leave the reduction over {names} out"
+    other = f"; a row or a column has a letter of its own: {listed([*lines], 'or')}" if lines else ""
+    return f"{own} same everywhere: write `{left} = …`, {kept}or leave the reduction over {names} out{other}"
 
 
 def bound_within(d: Declarations, info: IndexInfo) -> str | None:

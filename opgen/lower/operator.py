@@ -109,7 +109,7 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found = Bag()
     with deep_trees():
         operator = _lower(spec, found)
-    for d in independent(untold(found, bag), bag.doubted, spec):
+    for d in independent(untold(found, bag, spec), bag.doubted, spec):
         bag.add(d)
     if operator is None and not bag.has_errors:
         raise AssertionError("something in this spec was refused, and nothing said of it")

@@ -16,7 +16,7 @@ from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
 from opgen.lower.recurrence_next import extent_along, to_its_own
-from opgen.lower.recurrence_table import without_border
+from opgen.lower.recurrence_table import MOVED, of_table, without_border
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.start_within import comes_to_it, is_element
 from opgen.lower.steps import unbound
@@ -106,10 +106,17 @@ def _in_front(
         return (f"the next start stands one place further out: {beyond}", f"or {one} `{line}`")
     element = f"for an element itself, both lines are one: `{line}`"
     if not is_element(s, place):
-        return (element, f"or {start}", none)
+        return (element,) if _looks_back(d, body, index, step) else (element, f"or {start}", none)
     same = comes_to_it(body, s, place, index, s.value)
     least = comes_to_it(body, s, place, index, Number(0, s.span))
     return (element, *([f"or {start}"] if same else []), *([none] if least else []))
+
+
+def _looks_back(d: Declarations, body: Assign, index: str, step: Step) -> bool:
+    """Whether inputs are read one place back, where the first element finds nothing."""
+    read = (a for a in nodes(body.value) if isinstance(a, Access) and a.name in d.inputs)
+    shifts = (shift for a in read for item in a.items if (shift := shift_of(item)) is not None)
+    return any(shift.index == index and shift.offset * step.offset > 0 for shift in shifts)
 
 
 def _turned(d: Declarations, body: Assign, start: Binder | Name, place: int, step: Step) -> tuple[str, ...]:
@@ -172,12 +179,12 @@ def _of_table(
             lines[f"`{start}`"] = None
     told = f"the places before the first element are at -1: {', '.join(lines)}"
     if not right:
-        moved_too = ", ".join(f"`{line}`" for line in without_border(d, body, places))
+        if (table := without_border(d, body, places)) is not None:
+            return told, *of_table(table, s.target.name)
         others = [n for n in nodes(body.value) if isinstance(n, Access) and n.name != s.target.name]
-        if not moved_too and not any(isinstance(i, Sum) for n in others for i in n.items):
+        if not any(isinstance(i, Sum) for n in others for i in n.items):
             return (told,)
-        told_too = "what is read at `i - 1` beside an element at `i` is read at `i`"
-        return told, f"every other position is one less, too: {f'write {moved_too}' if moved_too else told_too}"
+        return told, f"every other position is one less, too: {MOVED}"
     own = (body.target.items or ())[place]
     if not lines:
         told = "the places before the first element are at -1, where a start stands already: leave this out"

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
 from opgen.ir.operator import Variant
 from opgen.lower.declare import Declarations
+from opgen.lower.told import is_of_declaration
+from opgen.schema.model import OpSpec
 
 
-def untold(found: Bag, bag: Bag) -> list[Diagnostic]:
+def untold(found: Bag, bag: Bag, spec: OpSpec) -> list[Diagnostic]:
     """What has been found, in the order of its places, but for places at which `bag` says something already.
 
-    A warning there says nothing of a mistake.
+    A warning there says nothing of a mistake. What follows from a mistake in a declaration is left out, too.
     """
     told = {d.span for d in bag.items if d.span is not None}
     wrong = {d.span for d in bag.items if d.span is not None and d.severity is Severity.ERROR}
     ordered = sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0)
-    return [d for d in ordered if d.span not in (wrong if d.severity is Severity.ERROR else told)]
+    rest = (d for d in ordered if d.span not in (wrong if d.severity is Severity.ERROR else told))
+    return [d for d in rest if not is_of_declaration(d, spec, bag)]
 
 
 def is_whole(d: Declarations, variants: Sequence[Variant], count: int) -> bool:

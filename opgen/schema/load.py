@@ -272,7 +272,7 @@ class _Report:
         hints: tuple[str, ...] = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if not guess and owner == "a spec" and (name, owner) not in ELSEWHERE:
             guess, hints = by_absence(node, self.root)
-        if (told := by_value(name, node, fields, owner) or by_choice(name, node, guess, owner)) is not None:
+        if (told := by_value(name, node, fields, owner, self.root) or by_choice(name, node, guess, owner)) is not None:
             guess, hints = told
         tight = LACKING.fullmatch(name)
         if tight is not None and tight[1] in known and isinstance(node, Scalar) and not node.text:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from opgen.diagnostics.suggest import closest, edits
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+from opgen.schema.starts import of_start
 
 _STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\[[^\]\n]*\])?\s*(?:[+*]|max|min)?=(?!=)")
 _SETTINGS = (
     "constants", "consts", "hyperparameters", "hyperparams", "hparams", "config", "settings", "args", "arguments",
     "vars", "variables", "attributes", "attrs", "env",
 )  # fmt: skip
+_MAYBE = ("optional", "nullable", "allow_none", "allow_null", "none_ok", "maybe", "may_be_none", "missing")
 _MISSING = {"an input": "optional: true", "a param": "default: null"}
 
 _OF_ENTRIES = ("inputs", "params", "dims", "functions", "outputs", "module", "tests")
@@ -33,7 +35,7 @@ class Cut:
 Meant = tuple[str | None, tuple[str, ...]]  # the field that is meant, if it is one, and hints
 
 
-def by_value(name: str, node: object, beside: Node, owner: str) -> Meant | None:
+def by_value(name: str, node: object, beside: Node, owner: str, root: Mapping | None = None) -> Meant | None:
     """What a field means whose name alone would lead astray."""
     if name == "<<":
         own = {key.text for key, _ in beside.entries} if isinstance(beside, Mapping) else set()
@@ -44,8 +46,12 @@ def by_value(name: str, node: object, beside: Node, owner: str) -> Meant | None:
         if node.text.lower() in ("false", "no", "off"):
             return None, (f"write `{_MISSING[owner]}`",)
         return None, (f"leave it away: only what may be missing says so, by `{_MISSING[owner]}`",)
-    if name in ("optional", "nullable") and owner == "a param":
+    if name in _MAYBE and owner in _MISSING and (owner == "a param" or name not in ("optional", "nullable")):
         return None, (f"write `{_MISSING[owner]}`",)
+    if owner == "a spec" and root is not None and (said := of_start(name, node, root)):
+        return None, said
+    if name == "absent" and owner == "a param":
+        return None, ("a param that may be missing has `default: null`, and a formula says what holds without it",)
     if owner == "a spec" and name.lower() in _SETTINGS and isinstance(node, Mapping) and node.entries:
         numbers = [
             f"{k.text}: {{type: {type(v.value).__name__}, default: {v.text}}}"

@@ -38,7 +38,7 @@ from opgen.lang.slips import (
     own_function,
 )
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
-from opgen.lang.targets import behind_others, in_parts, is_said, named_first
+from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TAKEN, TWICE, in_place, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
@@ -151,7 +151,7 @@ class _Parser(LoopParser):
         if (how := ufunc_at(self.tokens, self.at)) is not None:
             raise self.accumulated(how)
         target = self.target()
-        plain = [i for i in target.items or () if isinstance(i, Dots | Binder)]
+        plain = [i for i in target.items or () if is_plain(self.words, i)]
         self.idioms.target = target.name
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
         self.words.left = self.idioms.left

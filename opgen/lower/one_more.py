@@ -26,7 +26,13 @@ def one_more(f: Frame, c: Check) -> tuple[str, ...]:
     name, size = c.site.tensor, c.extent
     ahead = [shift(o) or 0 for o in f.checks if o.site.tensor == name and o.extent == size]
     more = max(ahead, default=0)
-    if min(shift(c) or 0, *ahead, 1) < 0 or not shift(c) or name not in f.decl.inputs or not isinstance(size, Dim) or not _is_chosen(f, size.name):
+    if (
+        min(shift(c) or 0, *ahead, 1) < 0
+        or not shift(c)
+        or name not in f.decl.inputs
+        or not isinstance(size, Dim)
+        or not _is_chosen(f, size.name)
+    ):
         return ()
     shape = f.decl.shapes[name]
     taken = (*f.decl.known_dims(), *f.decl.params, *f.decl.inputs, *f.decl.targets())

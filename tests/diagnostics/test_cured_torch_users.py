@@ -20,7 +20,11 @@ LONGER = "inputs: {{r: {{shape: [B, T]}}, v: {{shape: [B, S]}}}}\ndims: {{T: S -
         (["d[b, t] = r[b, t]*v[b, t + 1] - v[b, t]", "a[b, t] = d[b, t] + 0.9*a[b, t + 1]"], 1, ["d[b, t < T]"]),
         (["a[b, t] = r[b, t] + v[b, t + 1] - v[b, t] + 0.9*a[b, t + 1]"], 1, ["a[b, t < T]"]),
         (["y[b] = sum[t]((r[b, t] + v[b, t + 1] - v[b, t])**2)"], 1, ["sum[t < T]"]),
-        (["d[b, t] = r[b, t] + v[b, t + 2] - v[b, t]", "e[b, t] = d[b, t] + v[b, t]"], 2, ["d[b, t < T]", "e[b, t < T]"]),
+        (
+            ["d[b, t] = r[b, t] + v[b, t + 2] - v[b, t]", "e[b, t] = d[b, t] + v[b, t]"],
+            2,
+            ["d[b, t < T]", "e[b, t < T]"],
+        ),
         (["d[b, t] = r[b, t] + v[b, t + 1]*v[b, t + 2]"], 2, []),
     ],
 )
@@ -49,3 +53,75 @@ def test_an_input_that_is_read_behind_the_dim_of_others_may_have_more(
 )
 def test_no_longer_input_is_proposed_where_its_dim_is_stated_or_its_own(text: str) -> None:
     assert not any("more than" in hint for found in diagnosed(text) for hint in found.hints)
+
+
+NAMED = "inputs: {x: {shape: [N, K]}, m: {shape: [N, K], dtype: bool}}"
+PLAIN = "inputs: [x]\nparams: {lo: {default: -1.0}, hi: {default: 1.0}}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "lines", "meant"),
+    [
+        (PLAIN, ["y = x", "y[x > hi] = hi", "y[x < lo] = lo"], "y = where(x < lo, lo, where(x > hi, hi, x))"),
+        (PLAIN, ["y = hi", "y[x > 1] = 1", "y[x < lo] = -x[x < lo]"], "y = where(x < lo, -x, where(x > 1, 1, hi))"),
+        (PLAIN, ["y = x", "y[x > 1] = y[x > 1]*2", "y[x < lo] = 0"], "y = where(x < lo, 0, where(x > 1, x * 2, x))"),
+        (PLAIN, ["y = x", "y[x > 1] *= 2"], "y = where(x > 1, x * 2, x)"),
+        (PLAIN, ["y = x + 1", "y[x > 1 and x < 2] += hi"], "y = where(x > 1 and x < 2, (x + 1) + hi, x + 1)"),
+        (PLAIN, ["y = x", "y[isnan(x)] = 0"], "y = where(isnan(x), 0, x)"),
+        (PLAIN, ["y[x > 0] = x", "y[x <= 0] = lo*x"], "y = where(x > 0, x, lo * x)"),
+        (
+            PLAIN,
+            ["x[x > hi] = hi", "x[x < lo] = lo"],
+            "x2 = where(where(x > hi, hi, x) < lo, lo, where(x > hi, hi, x))",
+        ),
+        (
+            NAMED,
+            ["y[n, k] = x[n, k]", "y[x > 1] = 1", "y[m] = 0"],
+            "y[n, k] = where(m[n, k], 0, where(x[n, k] > 1, 1, x[n, k]))",
+        ),
+    ],
+)
+def test_several_masks_are_one_nested_choice(fields: str, lines: list[str], meant: str) -> None:
+    assert said(whole(fields, *lines)) == [meant]
+    built(whole(fields, meant), warned=True)
+
+
+def test_masks_of_something_unread_are_told_after_it() -> None:
+    assert said(whole(NAMED, "y = 2*x", "y[x > 1] = 1", "y[m] = 0")) == ["y[n, k] = 2 * x[n, k]"]
+
+
+def test_masks_without_a_whole_leave_open_what_the_others_are() -> None:
+    lines = ["y[x > 1] = 1", "y[x < -1] = -1", "z = 2*y"]
+    assert said(whole(PLAIN, *lines)) == ["y = where(x < -1, -1, where(x > 1, 1, …))", "…"]
+    assert said(whole(PLAIN, "y[x < 1] = 1", "z = y*2")) == ["y[...] = where(x[...] < 1, 1, …)"]
+
+
+@pytest.mark.parametrize(
+    ("line", "kept", "without"),
+    [
+        ("y[n, k, 1, 1] = mean[i, j](v[n, k, i, j])", "y[n, k, l < 1, m < 1]", "y[n, k]"),
+        ("y[n, k, 0, 0] = mean[i, j](v[n, k, i, j])", "y[n, k, l < 1, m < 1]", "y[n, k]"),
+        ("y[1, k] = sum[n](x[n, k])", "y[i < 1, k]", "y[k]"),
+        ("y[n, 1] = sum[k](x[n, k])", "y[n, i < 1]", "y[n]"),
+        ("y[0, 0] = sum[n, k](x[n, k])", "y[i < 1, j < 1]", "y"),
+    ],
+)
+def test_a_result_that_keeps_dims_of_size_1_has_an_index_for_each(line: str, kept: str, without: str) -> None:
+    inputs = "inputs: {x: {shape: [N, K]}, v: {shape: [N, K, P, Q]}}"
+    value = line.partition(" = ")[2]
+    lines = said(whole(inputs, line))
+    assert lines[0] == f"{kept} = {value}"
+    assert lines[1].replace("[]", "") == f"{without} = {value}"
+    for made in lines:
+        built(whole(inputs, made), warned=True)
+    sizes = ", ".join({"n": "N", "k": "K"}.get(i, "1") for i in re.findall(r"(\w+)(?: < 1)?(?=[,\]])", kept))
+    declared = f"{inputs}\noutputs: {{y: {{shape: [{sizes}]}}}}"
+    assert said(whole(declared, line)) == lines[:1]
+    built(whole(declared, lines[0]), warned=True)
+
+
+def test_a_kept_dim_that_is_read_is_left_out_and_a_component_is_none() -> None:
+    lines = ["y[n, 1, 1] = sum[k](x[n, k])", "z[n, k] = x[n, k] - y[n, 1, 1]"]
+    assert said(whole(NAMED, *lines)) == ["y[n] = sum[k](x[n, k])", "z[n, k] = x[n, k] - y[n]"]
+    two = whole(f"{NAMED}\noutputs: {{y: {{shape: [N, 2]}}}}", "y[n, 1] = sum[k](x[n, k])")
+    assert said(two) == ["y[n, 0] = …"]

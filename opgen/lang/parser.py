@@ -151,7 +151,7 @@ class _Parser(LoopParser):
         if (how := ufunc_at(self.tokens, self.at)) is not None:
             raise self.accumulated(how)
         target = self.target()
-        plain = [i for i in target.items or () if is_plain(self.words, i)]
+        plain = [i for i in target.items or () if is_plain(i, self.words)]
         self.idioms.target = target.name
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
         self.words.left = self.idioms.left

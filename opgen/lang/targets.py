@@ -150,7 +150,7 @@ def order_of(
     return order if set(items) == set(order) and all(i in rest for i in beside) else None
 
 
-def is_plain(words: Vocabulary, item: Binder | Dots | Expr) -> TypeGuard[Binder | Dots]:
+def is_plain(item: Binder | Dots | Expr, words: Vocabulary) -> TypeGuard[Binder | Dots]:
     """Whether an item of a target is an index or `...`; `x < a` of an input is a mask."""
     mask = isinstance(item, Binder) and item.extent is not None and item.name in words.inputs
     return isinstance(item, Binder | Dots) and not mask

@@ -217,10 +217,10 @@ def _refused(
         proposed[re.sub(r"\s", "", written)] = meant.name
         part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
         hints = (f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}",)
-    elif not among and re.search(r"[-+*/]", written):
+    elif not among and re.search(r"[-+*/]", size := _in_groups(written)):
         free = (n for n in ("P", "Q", *_SIZES) if n not in taken and n not in proposed.values())
         name = proposed.setdefault(re.sub(r"\s", "", written), next(free))
-        hints = (f"write a name here, such as `{name}`, and `dims: {{{name}: {written}}}`",)
+        hints = (f"write a name here, such as `{name}`, and `dims: {{{name}: {size}}}`",)
     elif among:
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
     bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)
@@ -228,9 +228,9 @@ def _refused(
 
 
 def _in_groups(written: str) -> str:
-    """The group `(H P)` of an einops pattern as a product."""
-    group = re.fullmatch(r"\(\s*(\w+(?:\s+\w+)+)\s*\)", written)
-    return "*".join(group[1].split()) if group else written
+    """The group `(H P)` of an einops pattern, also as `(H, P)` or `[H, P]`, as a product."""
+    group = re.fullmatch(r"[(\[]\s*(\w+(?:(?:\s+|\s*,\s*)\w+)+)\s*[)\]]", written)
+    return "*".join(re.findall(r"\w+", group[1])) if group else written
 
 
 def _spelt_small(

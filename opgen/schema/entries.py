@@ -63,9 +63,18 @@ def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[o
             raise one_case(node)
         if not isinstance(node, Sequence):
             raise listed_alone(node, f"a list of {what}", spelt=spelt)
-        return list(node.items)
+        return [_group(item) if what == "dims" else item for item in node.items]
 
     return items
+
+
+def _group(item: Node) -> Node:
+    """A list of dims in the place of one dim, as the group of an einops pattern that it stands for."""
+    words = item.items if isinstance(item, Sequence) else ()
+    if len(words) < 2 or not all(isinstance(w, Scalar) and CAMEL.fullmatch(w.text) for w in words):
+        return item
+    text = f"({', '.join(w.text for w in words if isinstance(w, Scalar))})"
+    return Scalar(text, text, item.span, key=item.key)
 
 
 def pairs(what: str, example: str = "…") -> Callable[[object], list[tuple[Scalar, Node]]]:

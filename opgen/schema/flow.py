@@ -27,6 +27,7 @@ _NUMBERS = re.compile(_NUMBER)  # in any other field
 _ROW = rf"\s*(?:{_ITEM.pattern})(?:\s*,\s*(?:{_ITEM.pattern}))*\s*,?\s*"
 _TUPLE = re.compile(rf"\({_ROW}\)")
 _LISTED = re.compile(rf"\[{_ROW}\]|(?=.*,)\({_ROW}\)|{_NUMBER}(?:, +{_NUMBER})+")
+_GROUP = re.compile(r"\(\s*[A-Z]\w*(?:\s*,\s*[A-Z]\w*)+\s*\)")  # of dims, as einops has it
 _DECIMAL = re.compile(r"[-+]?\d+,\d+")
 
 
@@ -125,7 +126,13 @@ def mend_items(items: list[Node], bag: Bag) -> list[Node]:
         node = items[at]
         last = _reach(list(items), at) if _open(node) > 0 else at
         if isinstance(node, Scalar) and last is not None and last > at:
-            node = _list_or_formula(node, items[last], bag)
+            span = node.span.to(items[last].span)
+            group = _GROUP.fullmatch(span.text)  # no item of any list, which is told where it is read
+            node = (
+                replace(node, text=span.text, value=span.text, span=span)
+                if group
+                else _list_or_formula(node, items[last], bag)
+            )
             at = last
         mended.append(node)
         at += 1

@@ -125,3 +125,20 @@ def test_a_kept_dim_that_is_read_is_left_out_and_a_component_is_none() -> None:
     assert said(whole(NAMED, *lines)) == ["y[n] = sum[k](x[n, k])", "z[n, k] = x[n, k] - y[n]"]
     two = whole(f"{NAMED}\noutputs: {{y: {{shape: [N, 2]}}}}", "y[n, 1] = sum[k](x[n, k])")
     assert said(two) == ["y[n, 0] = …"]
+
+
+@pytest.mark.parametrize("group", ["(H, D)", "( H,D )", "[H, D]", "(H D)"])
+def test_a_group_of_einops_in_a_shape_is_a_dim_that_others_are_worked_out_of(group: str) -> None:
+    wrong = whole(f"inputs: {{x: {{shape: [B, H]}}, w: {{shape: [B, {group}]}}}}", "y[b, c] = w[b, c]*x[b, c//D]")
+    (found,) = diagnosed(wrong)
+    assert found.span is not None
+    assert (found.code, found.span.text) == ("OPG224", group)
+    assert said(wrong)[:2] == ["C", "dims: {D: C//H}"]
+    built(wrong.replace(f"{group}]}}}}", "C]}}\ndims: {D: C//H}"))
+
+
+def test_a_group_of_a_result_is_a_product() -> None:
+    fields = "inputs: {{x: {{shape: [B, H, D]}}}}\noutputs: {{y: {{shape: [B, {}]}}}}"
+    (found,) = diagnosed(whole(fields.format("(H, D)"), "y[b, c] = x[b, c//D, c % D]"))
+    assert found.hints == ("write a name here, such as `P`, and `dims: {P: H*D}`",)
+    built(whole(fields.format("P") + "\ndims: {P: H*D}", "y[b, c] = x[b, c//D, c % D]"))

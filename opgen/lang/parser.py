@@ -17,6 +17,7 @@ from opgen.lang.again import read_again
 from opgen.lang.binders import as_binder
 from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
+from opgen.lang.cut_lines import next_statement
 from opgen.lang.depth import deep_trees
 from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
@@ -104,6 +105,7 @@ class _Parser(LoopParser):
                 for name in named_first(self.tokens[start:]):
                     self.lost[name] = None
                     self.cases.setdefault(name, []).append(None)
+                self.at = next_statement(self.tokens, self.at)
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(self.found)

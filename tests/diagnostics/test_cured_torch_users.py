@@ -142,3 +142,40 @@ def test_a_group_of_a_result_is_a_product() -> None:
     (found,) = diagnosed(whole(fields.format("(H, D)"), "y[b, c] = x[b, c//D, c % D]"))
     assert found.hints == ("write a name here, such as `P`, and `dims: {P: H*D}`",)
     built(whole(fields.format("P") + "\ndims: {P: H*D}", "y[b, c] = x[b, c//D, c % D]"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "meant"),
+    [
+        (["y = a +", "    b"], ["y = (a +", "b)"]),
+        (["y = a*", "  0.5*log(2*pi)  # half", "z = 2*y"], ["y = (a*", "0.5*log(2*pi))"]),
+        (["y = a -", "   exp(b) +", "   2"], ["y = (a -", "2)"]),
+        (["y = where(a > 0 and", "  b > 0, a, b)", "z = y -", "  (a + b)"], ["z = (y -", "(a + b))"]),
+        (["y =", "  a + b"], ["y = a + b"]),
+        (["y = a *", "z = 2*b"], []),
+    ],
+)
+def test_a_line_that_ends_in_an_operator_is_told_once(lines: list[str], meant: list[str]) -> None:
+    text = whole("inputs: [a, b]", *lines)
+    (found,) = diagnosed(text)
+    assert re.findall(r"`([^`]*)`", found.hints[0].removeprefix("a formula begins on the line of its `=`")) == meant
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("y[k, k] = sum[n](x[n, k]*x[n, k])", "y[k, j] = sum[n](x[n, k] * x[n, j])"),
+        ("y[n, n] = sum[k]((x[n, k] - x[n, k])**2)", "y[n, j] = sum[k]((x[n, k] - x[j, k])**2)"),
+        ("y[n, n] = sum[k](x[n, k] * where(m[n, k], 1, 0))", "y[n, j] = sum[k](x[n, k] * where(m[j, k], 1, 0))"),
+    ],
+)
+def test_an_index_that_stands_twice_may_mean_all_pairs(line: str, meant: str) -> None:
+    lines = said(whole(NAMED, line))
+    assert "where(" in lines[0]
+    assert lines[1:] == [meant]
+    for made in lines:
+        built(whole(NAMED, made), warned=True)
+
+
+def test_one_read_at_an_index_that_stands_twice_is_a_diagonal() -> None:
+    assert len(said(whole(NAMED, "y[n, n] = x[n, 0]"))) == 1

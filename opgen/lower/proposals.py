@@ -137,6 +137,38 @@ def diagonal(f: Frame, s: Assign, *, declared: bool) -> str:
     return unparse_assign(Assign(target, s.op, value, s.guard, s.span))
 
 
+def of_pairs(f: Frame, s: Assign) -> str:
+    """`y[i, i] = a[i]*b[i]` for all pairs, with another index in the second of two reads; empty for more or fewer."""
+    names = [i.name for i in s.target.items or () if isinstance(i, Binder)]
+    twice = {n: None for n in names if names.count(n) > 1}
+    if len(twice) != 1 or len(names) - len({*names}) != 1 or s.op != "=":
+        return ""
+    (name,) = twice
+    bound = any(isinstance(b, Binder) and b.name == name for r in nodes(s.value) if isinstance(r, Reduction)
+                for b in r.binders)  # fmt: skip
+    at = [
+        a
+        for a in nodes(s.value)
+        if isinstance(a, Access) and any(isinstance(i, Name) and i.name == name for i in a.items)
+    ]
+    read = [n for n in nodes(s.value) if isinstance(n, Name) and n.name == name]
+    if bound or len(at) != 2 or len(read) != 2:
+        return ""
+    other = Name(next(iter(_letters(f, "jklmnpqrs"))), s.span)
+    second = max(at, key=lambda a: a.span.start)
+    made = _at_place(s.value, second, _instead(second, {name: other}))
+    last = max(k for k, i in enumerate(s.target.items or ()) if isinstance(i, Binder) and i.name == name)
+    items = tuple(
+        replace(i, name=other.name) if k == last and isinstance(i, Binder) else i
+        for k, i in enumerate(s.target.items or ())
+    )
+    return unparse_assign(replace(s, target=replace(s.target, items=items), value=made))
+
+
+def _at_place(e: Expr, old: Expr, new: Expr) -> Expr:
+    return new if e is old else rebuild(e, lambda part: _at_place(part, old, new))
+
+
 # --- a guard that is no case of its own ------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ from opgen.lower.loose import without_indices
 from opgen.lower.lost import is_lost_start
 from opgen.lower.masks import mask_among, masked_write
 from opgen.lower.parts import overwritten
-from opgen.lower.proposals import diagonal
+from opgen.lower.proposals import diagonal, of_pairs
 from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text
 from opgen.lower.recurrence_next import to_its_own
@@ -159,7 +159,9 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
     twice = _repeated(all_items)
     if twice is not None:
         line = diagonal(frame, s, declared=wanted.shape is not None)
+        pairs = of_pairs(frame, s) if all_items == items else ""
         hints = (f"for a diagonal use two indices: `{line}`",) if all_items == items else ()
+        hints += (f"or, for all pairs: `{pairs}`",) if pairs else ()
         frame.error("OPG208", f"the index `{twice.name}` stands twice", twice.span, *hints, label="again here")
         return None
     for item in all_items:

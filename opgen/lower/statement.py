@@ -160,7 +160,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
     if twice is not None:
         line = diagonal(frame, s, declared=wanted.shape is not None)
         pairs = of_pairs(frame, s) if all_items == items else ""
-        hints = (f"for a diagonal use two indices: `{line}`",) if all_items == items else ()
+        hints: tuple[str, ...] = (f"for a diagonal use two indices: `{line}`",) if all_items == items else ()
         hints += (f"or, for all pairs: `{pairs}`",) if pairs else ()
         frame.error("OPG208", f"the index `{twice.name}` stands twice", twice.span, *hints, label="again here")
         return None

@@ -179,3 +179,21 @@ def test_an_index_that_stands_twice_may_mean_all_pairs(line: str, meant: str) ->
 
 def test_one_read_at_an_index_that_stands_twice_is_a_diagonal() -> None:
     assert len(said(whole(NAMED, "y[n, n] = x[n, 0]"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "meant", "inputs"),
+    [
+        ("y[i] = sum[j](A[i, j]*x[j])", "y[i] = sum[j](a[i, j] * x[j])", "a: {shape: [I, J]}"),
+        ("y[a] = sum[b](A[a, b]*x[b])", "y[a] = sum[b](a2[a, b] * x[b])", "a2: {shape: [A, B]}"),
+        (
+            "y[i] = sum[j](W1[i, j]*InProj[j]) + B[i]",
+            "y[i] = sum[j](w1[i, j] * in_proj[j]) + b[i]",
+            "w1: {shape: [I, J]}, in_proj: {shape: [J]}, b: {shape: [I]}",
+        ),
+    ],
+)
+def test_tensors_with_a_capital_are_told_once_in_small_letters(line: str, meant: str, inputs: str) -> None:
+    assert said(whole("inputs: {x: {shape: [J]}}", line)) == [meant, f"inputs: {{{inputs}}}"]
+    own = "" if "x[" not in meant else ", x: {shape: [B]}" if "a2" in meant else ", x: {shape: [J]}"
+    built(whole(f"inputs: {{{inputs}{own}}}", meant))

@@ -22,8 +22,8 @@ _TYPES = {float: "float", int: "int", bool: "bool"}
 def of_formula(formula: str, name: str | None, params: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
     """The spec of a formula, whose inputs are declared as they are read.
 
-    Without a name, the operator is called like its last result, in small letters. A param is stated by its default, by its type, or as
-    in a spec. `fields` are more of a spec; of its `inputs`, the formula tells what they do not.
+    Without a name, the operator is called like its last result, in small letters. A param is stated by its default, by
+    its type, or as in a spec. `fields` are more of a spec; of its `inputs`, the formula tells what they do not.
     """
     made = drafted(formula, params)
     own = fields.get("inputs", {})

@@ -197,3 +197,38 @@ def test_tensors_with_a_capital_are_told_once_in_small_letters(line: str, meant:
     assert said(whole("inputs: {x: {shape: [J]}}", line)) == [meant, f"inputs: {{{inputs}}}"]
     own = "" if "x[" not in meant else ", x: {shape: [B]}" if "a2" in meant else ", x: {shape: [J]}"
     built(whole(f"inputs: {{{inputs}{own}}}", meant))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("{N: 4, D: 8}", "{sizes: {N: 4, D: 8}}"),
+        ("{sizes: {N: 4}, D: 8}", "{sizes: {N: 4, D: 8}}"),
+        ("{D: 8, tolerances: {rtol: 0.001}}", "{sizes: {D: 8}, tolerances: {rtol: 0.001}}"),
+    ],
+)
+def test_sizes_in_tests_itself_are_told_in_one_line(wrong: str, meant: str) -> None:
+    text = whole("inputs: {x: {shape: [N, D]}}", "z[n] = sum[d](x[n, d])") + f"tests: {wrong}\n"
+    (found,) = diagnosed(text)
+    assert found.hints == (f"a size stands under `sizes`: `tests: {meant}`",)
+    assert found.edit is not None
+    assert (found.edit.span.text, found.edit.text) == (wrong, meant)
+    built(text.replace(wrong, meant))
+
+
+def test_sizes_in_a_block_of_tests_are_told_once() -> None:
+    text = whole("inputs: {x: {shape: [N, D]}}", "z[n] = sum[d](x[n, d])") + "tests:\n  N: 4\n  D: 8\n"
+    assert said(text) == ["sizes", "tests: {sizes: {N: 4, D: 8}}"]
+
+
+@pytest.mark.parametrize(
+    ("case", "meant"),
+    [
+        ("{hi: 0.5, rtol: 0.001, atol: 0.01}", "tolerances: {rtol: 0.001, atol: 0.01}"),
+        ("{hi: 0.5, tolerances: {rtol: 0.001}}", "tolerances: {rtol: 0.001}"),
+    ],
+)
+def test_tolerances_in_a_case_stand_beside_the_cases(case: str, meant: str) -> None:
+    text = whole(PLAIN, "y = where(x > lo, hi, x)")
+    assert said(f"{text}tests:\n  cases:\n    - {case}\n") == [meant]
+    built(f"{text}tests:\n  cases:\n    - {{hi: 0.5}}\n  {meant}\n")

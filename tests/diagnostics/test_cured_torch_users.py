@@ -232,3 +232,20 @@ def test_tolerances_in_a_case_stand_beside_the_cases(case: str, meant: str) -> N
     text = whole(PLAIN, "y = where(x > lo, hi, x)")
     assert said(f"{text}tests:\n  cases:\n    - {case}\n") == [meant]
     built(f"{text}tests:\n  cases:\n    - {{hi: 0.5}}\n  {meant}\n")
+
+
+GRAPH = "inputs: {dst: {shape: [E], dtype: int, domain: 0 <= dst < num}, x: {shape: [E, D]}}\nparams: {num: int}"
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("y = zeros(num).at[dst].add(1)", ["y[n < num] = 0", "y[dst[e]] += 1"]),
+        ("y = jnp.zeros((num, D)).at[dst].add(x)", ["y[n < num, d < D] = 0", "y[dst[e], d] += x[e, d]"]),
+        ("y = full((num, D), -inf).at[dst].max(x)", ["y[n < num, d < D] = -inf", "y[dst[e], d] max= x[e, d]"]),
+        ("y = ones((num, D)).at[dst].multiply(x)", ["y[n < num, d < D] = 1", "y[dst[e], d] *= x[e, d]"]),
+    ],
+)
+def test_what_a_scatter_begins_with_is_a_statement_where_no_shape_says_it(line: str, meant: list[str]) -> None:
+    assert said(whole(GRAPH, line)) == meant
+    built(whole(GRAPH, *meant), warned=True)

@@ -249,3 +249,20 @@ GRAPH = "inputs: {dst: {shape: [E], dtype: int, domain: 0 <= dst < num}, x: {sha
 def test_what_a_scatter_begins_with_is_a_statement_where_no_shape_says_it(line: str, meant: list[str]) -> None:
     assert said(whole(GRAPH, line)) == meant
     built(whole(GRAPH, *meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("x.permute(0, 2, 1, 3)", "y[..., h, l, e] = x[..., l, h, e]"),
+        ("x.permute(0, 1, 3, -1, 2)*2", "y[..., h, e, l] = x[..., l, h, e] * 2"),
+        ("x.transpose(-1, -3)", "y[..., e, h, l] = x[..., l, h, e]"),
+        ("x.permute(1, 0, 2, 3)", None),
+        ("x.transpose(0, 1)", None),
+    ],
+)
+def test_axes_behind_batch_dims_change_places_by_their_indices(value: str, meant: str | None) -> None:
+    fields = "inputs: {x: {shape: [..., L, H, E]}}"
+    lines = [line for line in said(whole(fields, f"y = {value}")) if line.startswith("y")]
+    assert lines == ([] if meant is None else [meant])
+    built(whole(fields, meant or "y[..., h, l] = x[..., l, h, 0]"))

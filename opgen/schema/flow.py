@@ -31,6 +31,16 @@ _GROUP = re.compile(r"\(\s*[A-Z]\w*(?:\s*,\s*[A-Z]\w*)+\s*\)")  # of dims, as ei
 _DECIMAL = re.compile(r"[-+]?\d+,\d+")
 
 
+def of_interval(name: str, opening: str, low: str, high: str, closing: str) -> str:
+    """The inequality of an interval such as `[0, C)`; empty where it has no ends."""
+    below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
+    ends_before = closing == ")" or re.fullmatch(r"[A-Z]\w*", high)  # a position in a dim ends before its size
+    above = "" if high in ("inf", "+inf") else f" {'<' if ends_before else '<='} {high}"
+    if below and not above:
+        below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
+    return f"{below}{name}{above}" if below or above else ""
+
+
 def _open(node: Node | None) -> int:
     """Parentheses left open in a bare scalar."""
     if not isinstance(node, Scalar) or node.style:

@@ -266,3 +266,19 @@ def test_axes_behind_batch_dims_change_places_by_their_indices(value: str, meant
     lines = [line for line in said(whole(fields, f"y = {value}")) if line.startswith("y")]
     assert lines == ([] if meant is None else [meant])
     built(whole(fields, meant or "y[..., h, l] = x[..., l, h, 0]"))
+
+
+@pytest.mark.parametrize(
+    ("interval", "meant"),
+    [
+        ("t in [0, C)", "0 <= t < C"),
+        ("t in (0, C]", "0 < t < C"),
+        ("t ∈ [0, 8)", "0 <= t < 8"),
+        ("t in [0, inf)", "t >= 0"),
+    ],
+)
+def test_an_interval_inside_of_braces_is_told_at_once(interval: str, meant: str) -> None:
+    fields = "inputs: {{p: {{shape: [N, C]}}, t: {{shape: [N], dtype: int, domain: {}}}}}"
+    lines = said(whole(fields.format(interval), "y[n] = p[n, t[n] % C]"))
+    assert f"domain: {meant}" in lines
+    built(whole(fields.format(meant), "y[n] = p[n, t[n] % C]"), warned=True)

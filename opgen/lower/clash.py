@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.diagnostics.model import Label, Span
+from opgen.diagnostics.model import Hint, Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, polynomial
 from opgen.ir.ranges import facts_of, is_nonnegative
@@ -122,7 +122,8 @@ def _of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     if len(items) != len(known.shape):
         return ()
     at = ["0" if i == info.name and size == ONE else i for i, size in zip(items, known.shape, strict=True)]
-    return (f"a size of 1 does not broadcast: read it at 0, `{site.tensor}[{', '.join(at)}]`",)
+    read = f"{site.tensor}[{', '.join(at)}]"
+    return (Hint(f"a size of 1 does not broadcast: read it at 0, `{read}`", site.span.text, read, site.span),)
 
 
 def _longer(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.program import Shape
@@ -243,7 +243,8 @@ def _spelt_small(
     dims = ", ".join(values.get(i, i) for i in items)
     made = ", ".join(f"{values[dim]}: {name}" for name, dim in zip(names, alike, strict=True) if dim in values)
     hint = f"dims start with a capital: `[{dims}]`" if len(shape) > 1 else f"dims start with a capital: `{dims}`"
-    hints = (f"{hint}, and the value of a param is one under `dims`: `dims: {{{made}}}`" if made else hint,)
+    exact = Hint(hint, names[0], alike[0]) if len(small) == 1 else hint
+    hints = (f"{hint}, and the value of a param is one under `dims`: `dims: {{{made}}}`" if made else exact,)
     span = small[0][2].to(small[-1][2])
     bag.error("OPG224", f"{listed(names, 'and')} {are} of a shape", span, hints=hints)
 

@@ -6,6 +6,7 @@ import re
 
 from pydantic import ValidationInfo
 
+from opgen.diagnostics.model import Hint
 from opgen.schema.flow import INTERVAL, of_interval
 from opgen.schema.formula import Formula
 from opgen.schema.leaves import formula, refused
@@ -76,7 +77,9 @@ def domain(node: object, info: ValidationInfo) -> Formula:
     if ends is None:
         return formula(node)
     made = of_interval(str(name), *ends.groups())
-    hint = f"write `{made}`" if made else "every number is in it: leave `domain` away"
+    hint = "every number is in it: leave `domain` away"
+    if made and isinstance(node, Scalar | Sequence):
+        hint = Hint(f"write `{made}`", node.span.text, made, node.span)
     raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
 
 

@@ -282,3 +282,33 @@ def test_an_interval_inside_of_braces_is_told_at_once(interval: str, meant: str)
     lines = said(whole(fields.format(interval), "y[n] = p[n, t[n] % C]"))
     assert f"domain: {meant}" in lines
     built(whole(fields.format(meant), "y[n] = p[n, t[n] % C]"), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "edits"),
+    [
+        (whole("inputs: {x: {shape: [N, d]}}", "y[n] = sum[d](x[n, d])"), [("d", "D")]),
+        (whole("inputs: {x: {shape: [N], domain: '[0, 1]'}}", "y[n] = x[n]"), [("'[0, 1]'", "0 <= x <= 1")]),
+        (
+            whole("inputs: {k: {shape: [N, K]}}", "y[n] = sum[k](k[n, k])"),
+            [("y[n] = sum[k](k[n, k])", "y[n] = sum[i](k[n, i])")],
+        ),
+        (whole("inputs: {h: {shape: [N, T]}}", "y[n] = 2*h[n, -1]"), [("h[n, -1]", "h[n, T - 1]")]),
+        (
+            whole("inputs: {x: {shape: [N, K]}, m: {shape: [N, 1]}}", "y[n, k] = x[n, k]*m[n, k]"),
+            [("m[n, k]", "m[n, 0]")],
+        ),
+        (whole("inputs: [x]", "y = 2*x") + "backward: grad_x = 2*grad_output\n", [("grad_output", "grad_y")]),
+    ],
+)
+def test_the_one_line_that_is_certain_is_an_edit(text: str, edits: list[tuple[str, str]]) -> None:
+    found = [d.edit for d in diagnosed(text)]
+    assert [(e.span.text, e.text) for e in found if e is not None] == edits
+    (old, new), (edit,) = edits[0], found
+    assert edit is not None
+    built(f"{text[: edit.span.start]}{new}{text[edit.span.start + len(old) :]}", warned=True)
+
+
+def test_no_edit_where_a_number_of_places_may_be_meant() -> None:
+    fields = "inputs: {x: {shape: [N, K]}}\nparams: {k: {type: int}}"
+    assert all(d.edit is None for d in diagnosed(whole(fields, "y[n] = sum[k](x[n, 0])")))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from opgen.lang.nodes import Access, Dots, Expr
+from opgen.ir.program import Kind
+from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, statement_at, statement_names, transform
 from opgen.lower.proposals import shape_read
@@ -24,7 +25,7 @@ def in_small_letters(f: Frame, e: Access) -> tuple[str, ...]:
         return ()
     known = (*f.decl.known_dims(), *f.decl.params, *f.decl.targets())
     read = sorted((a for a in nodes(s.value) if isinstance(a, Access)), key=lambda a: -a.span.start)
-    capital = {a.name: a for a in reversed(read) if a.name[:1].isupper()}
+    capital = {a.name: a for a in reversed(read) if a.name[:1].isupper() and not _is_call(f, a)}
     taken = [*f.index_names, *f.decl.params, *f.decl.functions, *statement_names(s)]
     small: dict[str, str] = {}
     for name in (n for n in capital if n not in known):
@@ -42,6 +43,15 @@ def in_small_letters(f: Frame, e: Access) -> tuple[str, ...]:
     line = f"{_SMALL} `{unparse_assign(replace(s, value=transform(s.value, step)))}`"
     inputs = [f"{n}: {{shape: {shape_read(capital[c])}}}" for c, n in small.items() if n not in f.decl.inputs]
     return (line, *((f"where it is not declared yet: `inputs: {{{', '.join(inputs)}}}`",) if inputs else ()))
+
+
+def _is_call(f: Frame, a: Access) -> bool:
+    """Whether it is a function in square brackets, `Log[2, x[n]]`: what stands in them is no position."""
+    read = [n for item in a.items if not isinstance(item, Dots) for n in nodes(item)]
+    inner = [f.state.tensors.get(n.name) for n in read if isinstance(n, Access | Name)]
+    real = any(isinstance(n, Number) and not isinstance(n.value, int) for n in read)
+    params = [f.decl.params[n.name].type for n in read if isinstance(n, Name) and n.name in f.decl.params]
+    return real or "float" in params or any(t is not None and t.kind is Kind.FLOAT for t in inner)
 
 
 def is_told(f: Frame, name: str) -> bool:

@@ -89,6 +89,14 @@ def listed_in(node: Scalar) -> tuple[Scalar, ...]:
     return words_of(node) if _LISTED.fullmatch(node.text.strip()) else ()
 
 
+def as_group(item: Node) -> Node:
+    """A list of dims in the place of one dim, as the group of an einops pattern that it stands for."""
+    words = [w.text for w in item.items if isinstance(w, Scalar)] if isinstance(item, Sequence) else []
+    text = f"({', '.join(words)})"
+    whole = isinstance(item, Sequence) and len(words) == len(item.items) and _GROUP.fullmatch(text)
+    return Scalar(text, text, item.span, key=item.key) if whole else item
+
+
 def words_of(node: Scalar) -> tuple[Scalar, ...]:
     """What a value may stand for that should be a list: its words, if it is nothing but names, numbers and dots.
 

@@ -34,6 +34,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.permuted import permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
 from opgen.lang.taken import axis_at, diagonal, from_0, gathered, past_batch_dims, selected, trace
@@ -106,7 +107,7 @@ def called(
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
-        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if order := _permuted(words, plain, args, turned):
+        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if order := permuted(words, plain, args, turned):
             return Meant(spelled(words, of), order)
         case "t" | "transpose", (of, *axes):
             last = {unparse(axis) for axis in axes} == {"-1", "-2"}
@@ -348,21 +349,6 @@ def _distances(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned:
     (_, first), (_, second) = made.node.body.factors
     apart = Sum((("+", first), ("-", second)), made.node.span)
     return replace(made, node=replace(made.node, name="norm", body=apart))
-
-
-def _permuted(words: Vocabulary, name: str, args: Sequence[Expr], turned: Sequence[Turned]) -> tuple[str, ...] | None:
-    """The order of the axes of a tensor that `permute(x, 0, 2, 1)` or `transpose(x, 1, 2)` gives them."""
-    of, *given = args
-    found = next((order for node, order in turned if node is of), None) or layout(words, spelled(words, of))
-    places = [integer(axis) for axis in given]
-    if "..." in found or not all(p is not None and -len(found) <= p < len(found) for p in places):
-        return None
-    axes = [p % len(found) for p in places if p is not None]
-    if name == "permute":
-        return tuple(found[k] for k in axes) if sorted(axes) == [*range(len(found))] else None
-    order, (a, b) = [*found], (axes[0], axes[-1])
-    order[a], order[b] = order[b], order[a]
-    return tuple(order)
 
 
 def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool = False) -> str:

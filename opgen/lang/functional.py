@@ -11,11 +11,16 @@ from opgen.lang.layout import access_at, layout, spelled
 from opgen.lang.lexer import T, Token
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.unparse import unparse_assign
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import nodes
 
 _UPDATES = MappingProxyType({"add": "+=", "mul": "*=", "multiply": "*=", "max": "max=", "min": "min="})
 _SHAPE = re.compile(r"\bzeros\(\s*[\[(]?\s*(?P<dims>[A-Z\d]\w*(?:\s*,\s*[A-Z\d]\w*)*)")
-_ZEROS = re.compile(r"(?:\w+\.)*(?:zeros|zeros_like|empty|full)\((?:[^()]|\([^()]*\))*\)")  # nothing beside it
+_ZEROS = re.compile(r"(?:\w+\.)*(?:zeros|zeros_like|ones|empty|full)\((?:[^()]|\([^()]*\))*\)")  # nothing beside it
+_FILLED = re.compile(
+    r"(?:\w+\.)*(?P<how>zeros|ones|full)\(\s*[\[(]?\s*(?P<dims>\w+(?:\s*,\s*\w+)*)\s*,?\s*[\])]?"
+    r"(?:,\s*(?P<value>-?[\w.]+))?\s*\)"
+)
 _LIKE = re.compile(r"\bzeros_like\(\s*(?P<like>\w+)")
 _ADDING = ("index_add", "index_add_", "scatter_add", "scatter_add_")
 _UFUNCS = MappingProxyType({"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "sub"})
@@ -81,12 +86,33 @@ def scattered(
         own = [Dots(value.span) if i == "..." else Binder(i, None, value.span) for i in letters]
         first = unparse_assign(Assign(_at(target, own), "=", copied, None, value.span))
         return (f"{_SCATTER} into a copy: write `{first}`, then `{line}`",)
+    if (start := _start(words, target, of, whole)) is not None:
+        return (f"{_SCATTER}: write `{unparse_assign(start)}`, then `{line}`",)
     shape, like = _SHAPE.search(of), _LIKE.search(of)
     sizes = words.shapes.get(like["like"], ()) if like else re.findall(r"\w+", shape["dims"]) if shape else ()
     if target.name in words.results or not sizes:
         return (f"{_SCATTER}: write `{line}`",)
     dims = ", ".join(sizes)
     return (f"{_SCATTER}: write `{line}`, with `outputs: {{{target.name}: {{shape: [{dims}]}}}}`",)
+
+
+def _start(words: Vocabulary, target: Target, of: str, places: Sequence[Expr | Dots]) -> Assign | None:
+    """What `zeros(num_nodes)` is as a statement, for sizes that no shape holds, or numbers that are none to begin with.
+
+    None where a shape says it: `zeros(V)`.
+    """
+    made = _FILLED.fullmatch(of)
+    sizes = re.findall(r"\w+", made["dims"]) if made else []
+    in_shape = made is not None and made["how"] == "zeros" and not any(n[:1].islower() for n in sizes)
+    known = all(n.isdigit() or words.knows(n) for n in sizes)
+    if made is None or in_shape or target.name in words.results or not known or len(sizes) != len(places):
+        return None
+    at, used = target.span, [i.name for p in places if not isinstance(p, Dots) for i in nodes(p) if isinstance(i, Name)]
+    free = iter([c for c in ("n", *SPARE) if c not in used and not words.knows(c)])
+    letters = [p.name if isinstance(p, Name) else next(free) for p in places]
+    own = [Binder(c, Name(size, at), at) for c, size in zip(letters, sizes, strict=True)]
+    value = made["value"] or {"zeros": "0", "ones": "1"}.get(made["how"], "")
+    return Assign(_at(target, own), "=", Name(value, at), None, at) if value else None
 
 
 def _at(target: Target, items: Sequence[Binder | Dots | Expr]) -> Target:

@@ -17,6 +17,7 @@ from opgen.lang.again import read_again
 from opgen.lang.binders import as_binder
 from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
+from opgen.lang.cut_lines import next_statement
 from opgen.lang.depth import deep_trees
 from opgen.lang.ends import ended_target
 from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
@@ -39,7 +40,7 @@ from opgen.lang.slips import (
     own_function,
 )
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
-from opgen.lang.targets import behind_others, in_parts, is_said, named_first
+from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TAKEN, TWICE, in_place, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
@@ -105,6 +106,7 @@ class _Parser(LoopParser):
                 for name in named_first(self.tokens[start:]):
                     self.lost[name] = None
                     self.cases.setdefault(name, []).append(None)
+                self.at = next_statement(self.tokens, self.at)
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(self.found)
@@ -152,7 +154,7 @@ class _Parser(LoopParser):
         if (how := ufunc_at(self.tokens, self.at)) is not None:
             raise self.accumulated(how)
         target = self.target()
-        plain = [i for i in target.items or () if isinstance(i, Dots | Binder)]
+        plain = [i for i in target.items or () if is_plain(i, self.words)]
         self.idioms.target = target.name
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
         self.words.left = self.idioms.left

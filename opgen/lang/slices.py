@@ -369,7 +369,7 @@ def sizes(words: Vocabulary, s: Assign) -> None:
         if isinstance(item, Dots):
             shape.append("...")
             continue
-        if not isinstance(item, Binder):
+        if not isinstance(item, Binder) or (item.extent is not None and item.name in words.inputs):
             return
         size = item.extent or next(
             (_size(words.shapes[a.name][k], a.span)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from opgen.lang import cut_lines
 from opgen.lang.commas import between_commas
 from opgen.lang.habits import ALONG, COLON, COMMENT, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
@@ -104,7 +105,7 @@ def hints(
     elif token.is_op(":"):
         yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
-        yield "a formula goes on over the end of a line only inside open brackets"
+        yield cut_lines.hint_of(token)
     elif told := _on_paper(previous, token, functions):
         yield told
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):

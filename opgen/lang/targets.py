@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from opgen.lang.layout import layout, spelled
 from opgen.lang.lexer import T, Token
@@ -147,6 +148,12 @@ def order_of(
         rest = iter(beside)
         return beside if all(i in rest for i in order) else None
     return order if set(items) == set(order) and all(i in rest for i in beside) else None
+
+
+def is_plain(item: Binder | Dots | Expr, words: Vocabulary) -> TypeGuard[Binder | Dots]:
+    """Whether an item of a target is an index or `...`; `x < a` of an input is a mask."""
+    mask = isinstance(item, Binder) and item.extent is not None and item.name in words.inputs
+    return isinstance(item, Binder | Dots) and not mask
 
 
 def remember(words: Vocabulary, s: Assign) -> None:

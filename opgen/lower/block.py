@@ -20,7 +20,7 @@ from opgen.lang.nodes import Assign, Number
 from opgen.lang.unparse import unparse_target
 from opgen.lower.declare import Declarations
 from opgen.lower.joined import joined
-from opgen.lower.kept import without_kept
+from opgen.lower.kept import kept_dims
 from opgen.lower.kinds import promote
 from opgen.lower.parts import as_one
 from opgen.lower.recurrence import lower_recurrence
@@ -213,7 +213,7 @@ def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wante
     beyond = [a for c, a, _ in parts if c >= count]
     if missing or beyond:
         left = ", ".join(map(str, missing[:4]))
-        message, wrong, hints = f"the component {left} of `{name}` is not assigned", s, without_kept(d)
+        message, wrong, hints = f"the component {left} of `{name}` is not assigned", s, kept_dims(d, s)
         fits = bool(beyond) or wanted.shape is None
         lines = _counted_from_0(parts, part.position, missing) if len(parts) > 1 and fits else ""
         if lines:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Batch
@@ -15,6 +16,9 @@ from opgen.lower.declare import Declarations
 from opgen.lower.scope import Frame
 
 _GRADIENT = re.compile(r"(?:d[lL]_?d|grad|bar|g|d)_?(?P<behind>\w+)|(?P<before>\w+?)_?(?:grad|bar)")
+
+
+_OUTPUT = "output"  # what torch calls any of them
 
 
 def _given(f: Frame) -> list[str]:
@@ -67,4 +71,5 @@ def cotangents_by(f: Frame, name: str) -> tuple[str, ...]:
     given = _given(f)
     if not given or not (name.startswith(("g", "d", "upstream", "cotangent")) or "grad" in name):
         return ()
-    return (f"the gradient with respect to an output is {listed(given)}",)
+    told = f"the gradient with respect to an output is {listed(given)}"
+    return (Hint(told, name, given[0]) if len(given) == 1 and name == f"grad_{_OUTPUT}" else told,)

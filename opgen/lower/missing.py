@@ -13,6 +13,7 @@ from opgen.lang.layout import CONSTANTS
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import respelled, unparse
 from opgen.lang.walk import names_read, nodes, statement_names
+from opgen.lower.capital_tensors import in_small_letters, is_told
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import is_stated
 from opgen.lower.proposals import shape_read
@@ -26,6 +27,8 @@ _ONE_HOT = re.compile(r"(\w*_)?one_?hot(_?\w+)?")
 
 def undeclared(f: Frame, e: Access) -> tuple[str, ...]:
     """Where a tensor of this name may come from: a gradient reads no new inputs."""
+    if small := in_small_letters(f, e):
+        return small
     own = in_gradient(f, unparse(e))
     return (own or f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
 
@@ -83,7 +86,9 @@ def only_float(f: Frame, e: Expr) -> str:
 def is_respelt(f: Frame, name: str) -> bool:
     """Whether a name is that of a declaration that has to be spelt otherwise, which is told there."""
     declared = ((n, t.span) for named in (f.decl.inputs, f.decl.params) for n, t in named.items())
-    return any(name in (span.text, *span.text.split("-")) and n != span.text for n, span in declared)
+    return is_told(f, name) or any(
+        name in (span.text, *span.text.split("-")) and n != span.text for n, span in declared
+    )
 
 
 def never_read(f: Frame, name: str, rank: int | None) -> tuple[str, ...]:

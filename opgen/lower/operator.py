@@ -71,6 +71,7 @@ from opgen.lower.imaginary import imaginary_parts
 from opgen.lower.in_place import check_in_place
 from opgen.lower.infinite import infinite
 from opgen.lower.kinds import common_kinds, numeric
+from opgen.lower.masked import without_masked
 from opgen.lower.meeting import meeting
 from opgen.lower.never import never
 from opgen.lower.nowhere import nowhere
@@ -126,6 +127,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     d = declare(spec, bag)
     if d is None:
         return None
+    d = without_masked(d, bag)
     as_indexed(d, bag)
     d = without_steps_of_inputs(without_loops(d, bag), bag)
     check_replaced(d, bag)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.ir.scalar import BATCH
-from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Unary
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Product, Sum, Unary
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import names_read, operands, transform
 from opgen.lower.declare import Declarations
@@ -27,18 +27,32 @@ def choice_of(d: Declarations, first: Assign, others: Sequence[Assign]) -> tuple
 
 def _chosen(d: Declarations, whole: Assign, picked: Assign) -> Assign | None:
     items = picked.target.items or ()
-    mask = _mask(d, items[0]) if len(items) == 1 else None
-    if mask is None or whole.guard is not None or picked.guard is not None or whole.op != "=" or picked.op != "=":
+    mask = mask_of(d, items[0]) if len(items) == 1 else None
+    return None if mask is None or picked.op != "=" else chosen(d, whole, picked, mask)
+
+
+def chosen(d: Declarations, whole: Assign, picked: Assign, mask: Expr) -> Assign | None:
+    """A statement of a whole with what one of a mask makes of it; `+=` and `*=` go on from what the whole is."""
+    if whole.guard is not None or picked.guard is not None or whole.op != "=":
         return None
     own = whole.target.items
     at = None if own is None else tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in own)
     condition, value = _at(d, mask, at, whole), _at(d, _unpicked(picked.value, mask), at, whole)
-    if condition is None or value is None:
-        return None
+    match picked.op:
+        case _ if condition is None or value is None:
+            return None
+        case "=":
+            pass
+        case "+=":
+            value = Sum((("+", whole.value), ("+", value)), picked.span)
+        case "*=":
+            value = Product((("*", whole.value), ("*", value)), picked.span)
+        case _:
+            return None
     return replace(whole, value=Call("where", (condition, value, whole.value), picked.span, picked.span))
 
 
-def _mask(d: Declarations, item: Binder | Dots | Expr) -> Expr | None:
+def mask_of(d: Declarations, item: Binder | Dots | Expr) -> Expr | None:
     """The condition on elements that stands in brackets; `i < N`, where `i` is no tensor, is an extent."""
     match item:
         case Binder(name=name, extent=None, span=span):

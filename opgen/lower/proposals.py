@@ -137,6 +137,10 @@ def diagonal(f: Frame, s: Assign, *, declared: bool) -> str:
     return unparse_assign(Assign(target, s.op, value, s.guard, s.span))
 
 
+def _at_place(e: Expr, old: Expr, new: Expr) -> Expr:
+    return new if e is old else rebuild(e, lambda part: _at_place(part, old, new))
+
+
 # --- a guard that is no case of its own ------------------------------------------------------------------------------
 
 

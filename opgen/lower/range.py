@@ -26,6 +26,7 @@ from opgen.lower.half_way import half_way
 from opgen.lower.later import shorter_or_filled
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.neighbours import sums_apart
+from opgen.lower.one_more import one_more
 from opgen.lower.outside import left_out, over, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
 from opgen.lower.step_more import declared_longer
@@ -142,6 +143,7 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
             hints = (*further, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
             hints = tuple(h.removeprefix("or ") for h in hints if filled not in h) or _asked(f, c)
+        hints = (*hints, *(f"or, {told}" if hints else told for told in one_more(f, c)))
     if (sides := both_ends(f, c)) is not None:
         if any(sides[1] == told.hints for told in f.bag.items):
             return False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from opgen.diagnostics.model import Span
+from opgen.diagnostics.model import Hint, Span
 from opgen.ir import text
 from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, ONE, Dim, Lit, Scalar
@@ -170,4 +170,5 @@ def from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, 
     if dim == Dim(UNKNOWN) or "\n" in written:
         return ()
     meant = str(int(dim.value) + place) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {-place}"
-    return (f"write `{written[:start]}{meant}{written[start + len(item.span.text) :]}`",)
+    made = f"{written[:start]}{meant}{written[start + len(item.span.text) :]}"
+    return (Hint(f"write `{made}`", written, made, site.span),)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.functions import FUNCTIONS
@@ -249,8 +250,11 @@ def check_index_name(f: Frame, b: Binder) -> bool:
         along = own is not None and size_of(f.decl, own, b.name)
         line = with_letter(own, b.name, letter) if own is not None and along else None
         hints = [f"use another letter, such as `{letter}`" + (f": `{line}`" if line else "")]
+        if own is not None and line and "#" not in own.span.text:
+            hints = [Hint(hints[0], own.span.text, line, own.span)]
         is_count = b.name in f.decl.params and f.decl.params[b.name].type == "int" and not along
         if is_count and b.extent in (None, Name(b.name, b.span)):
+            hints = [*map(str, hints)]  # of two, none is certain
             hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")
         named = "the tensor that this assigns" if taken == "tensor" and b.name == f.target else f"a {taken}"
         f.error("OPG207", f"the index `{b.name}` has the name of {named}", b.span, *hints)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.program import Shape
@@ -239,10 +239,10 @@ def _refused(
         hints = (
             f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}{with_lines}",
         )
-    elif not among and re.search(r"[-+*/]", written):
+    elif not among and re.search(r"[-+*/]", size := _in_groups(written)):
         free = (n for n in ("P", "Q", *_SIZES) if n not in taken and n not in proposed.values())
         name = proposed.setdefault(re.sub(r"\s", "", written), next(free))
-        hints = (f"write a name here, such as `{name}`, and `dims: {{{name}: {written}}}`",)
+        hints = (f"write a name here, such as `{name}`, and `dims: {{{name}: {size}}}`",)
     elif among:
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
     bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)
@@ -250,9 +250,9 @@ def _refused(
 
 
 def _in_groups(written: str) -> str:
-    """The group `(H P)` of an einops pattern as a product."""
-    group = re.fullmatch(r"\(\s*(\w+(?:\s+\w+)+)\s*\)", written)
-    return "*".join(group[1].split()) if group else written
+    """The group `(H P)` of an einops pattern, also as `(H, P)` or `[H, P]`, as a product."""
+    group = re.fullmatch(r"[(\[]\s*(\w+(?:(?:\s+|\s*,\s*)\w+)+)\s*[)\]]", written)
+    return "*".join(re.findall(r"\w+", group[1])) if group else written
 
 
 def _spelt_small(
@@ -265,7 +265,8 @@ def _spelt_small(
     dims = ", ".join(values.get(i, i) for i in items)
     made = ", ".join(f"{values[dim]}: {name}" for name, dim in zip(names, alike, strict=True) if dim in values)
     hint = f"dims start with a capital: `[{dims}]`" if len(shape) > 1 else f"dims start with a capital: `{dims}`"
-    hints = (f"{hint}, and the value of a param is one under `dims`: `dims: {{{made}}}`" if made else hint,)
+    exact = Hint(hint, names[0], alike[0]) if len(small) == 1 else hint
+    hints = (f"{hint}, and the value of a param is one under `dims`: `dims: {{{made}}}`" if made else exact,)
     span = small[0][2].to(small[-1][2])
     bag.error("OPG224", f"{listed(names, 'and')} {are} of a shape", span, hints=hints)
 

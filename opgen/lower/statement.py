@@ -24,6 +24,7 @@ from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.interleaved import interleaved, mirrored, rows_of
 from opgen.lower.joined import joined
+from opgen.lower.kept import kept_dims
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
 from opgen.lower.loose import without_indices
@@ -214,7 +215,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             scope.loops.append(info)
             return True
         case Number():
-            frame.error("OPG241", "a component is chosen by one integer", item.span, rows_of(s.target))
+            hints = kept_dims(frame.decl, s) or (rows_of(s.target),)
+            frame.error("OPG241", "a component is chosen by one integer", item.span, *hints)
         case Unary(operand=Number()):
             further = [o for o in frame.decl.forward if o.target.name == name and _reads(o, name)]
             if any(o.op == "=" for o in further):

@@ -15,6 +15,7 @@ from opgen.code.printer import Leaf, Printer, Text
 from opgen.ir.operator import Operator
 from opgen.ir.program import DimSource, Kind, Output, Program, Shape, Tensor, statement_reads, targets
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar, walk
+from opgen.ir.text import scalar as scalar_text
 from opgen.torch.dialect import ATOM, Casts, dialect
 
 
@@ -205,10 +206,21 @@ def _same_size(op: str, name: str, t: Tensor, dim: str, text: str, expected: str
     return [f"if {text} != {expected}:", f"    raise size_error({', '.join(arguments)})"]
 
 
-def size_lines(op: str, t: Tensor, dim: Dim, expected: str) -> list[str]:
-    """Lines that raise unless an operand has an expected size wherever its shape has this dim."""
+def size_lines(op: str, t: Tensor, dim: Dim, expected: str, shown: str) -> list[str]:
+    """Lines that raise unless an operand has an expected size wherever its shape has this dim, which is `shown` so."""
     places = [i for i, item in enumerate(t.shape) if item == dim]
-    return [line for i in places for line in _same_size(op, t.name, t, dim.name, extent(t.name, t.shape, i), expected)]
+    return [line for i in places for line in _same_size(op, t.name, t, shown, extent(t.name, t.shape, i), expected)]
+
+
+def origin_of(dim: str, size: Scalar | None, inputs: Sequence[Tensor]) -> str:
+    """A dim with what it is worked out of, `T = S - 1 (S of value[B, S])`, where that is dims of these inputs alone."""
+    if size is None or any(isinstance(n, Param) for n in walk(size)):
+        return dim
+    owners = {d: next((t for t in inputs if Dim(d) in t.shape), None) for d in dims_in(size)}
+    if not owners or any(t is None for t in owners.values()):
+        return dim
+    told = ", ".join(f"{d} of {t.name}{layout_text(t.shape)}" for d, t in owners.items() if t is not None)
+    return f"{dim} = {scalar_text(size)} ({told})"
 
 
 def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], whole: Mapping[str, str]) -> list[str]:

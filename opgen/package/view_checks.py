@@ -19,7 +19,7 @@ from opgen.ir.program import Argument, Axis, DimSource, Kind, Program
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
 from opgen.ir.scalar import ONE, Apply, Dim, Param, Scalar, sub, transform, walk
 from opgen.ir.text import scalar as scalar_text
-from opgen.package.shapes import Sizes, check_lines, dims_in, local, size_lines
+from opgen.package.shapes import Sizes, check_lines, dims_in, local, origin_of, size_lines
 from opgen.package.view import Surface
 from opgen.package.view_domains import read_for_sure
 from opgen.torch.conditions import Switches, chain, told_by
@@ -161,7 +161,8 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
             ]
     for d in derived:
         for t in (t for t in p.inputs if d in t.shape):
-            lines += size_lines(s.name, t, d, sizes.number(d))
+            shown = origin_of(d.name, derived_sizes(p).get(d.name), always)
+            lines += size_lines(s.name, t, d, sizes.number(d), shown)
     return tuple(lines)
 
 

@@ -6,7 +6,8 @@ import re
 
 from pydantic import ValidationInfo
 
-from opgen.schema.flow import INTERVAL
+from opgen.diagnostics.model import Hint
+from opgen.schema.flow import INTERVAL, of_interval
 from opgen.schema.formula import Formula
 from opgen.schema.leaves import formula, refused
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
@@ -75,13 +76,10 @@ def domain(node: object, info: ValidationInfo) -> Formula:
         raise refused("OPG233", "a domain is one inequality", label="not that", hints=(f"write `{meant}`",))
     if ends is None:
         return formula(node)
-    opening, low, high, closing = ends.groups()
-    below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
-    ends_before = closing == ")" or re.fullmatch(r"[A-Z]\w*", high)  # a position in a dim ends before its size
-    above = "" if high in ("inf", "+inf") else f" {'<' if ends_before else '<='} {high}"
-    if below and not above:
-        below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
-    hint = f"write `{below}{name}{above}`" if below or above else "every number is in it: leave `domain` away"
+    made = of_interval(str(name), *ends.groups())
+    hint = "every number is in it: leave `domain` away"
+    if made and isinstance(node, Scalar | Sequence):
+        hint = Hint(f"write `{made}`", node.span.text, made, node.span)
     raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
 
 

@@ -11,6 +11,7 @@ from opgen.schema.model import OpSpec
 from opgen.schema.references import refers
 
 _RESULTS = ("expected", "expect", "output", "outputs", "result", "results", "want")
+_TOLERANCES = ("tolerances", "rtol", "atol")
 _LONGEST = 90  # of a case that is shown with all its numbers
 
 
@@ -20,8 +21,13 @@ def check_case(spec: OpSpec, case: Mapping[str, object], known: tuple[str, ...],
     groups = {
         name: value for name, value in unknown.items() if isinstance(value, dict) and value and {*value} <= {*known}
     }
+    apart = {name: value for name, value in unknown.items() if name in _TOLERANCES and name not in groups}
     for name in unknown:
-        if name not in groups:
+        if name in apart and name == next(iter(apart)):
+            refers(
+                name, known, "dim, param or input", bag, f"tolerances stand beside the cases: `{_tolerances(apart)}`"
+            )
+        elif name not in groups and name not in apart:
             refers(name, known, "dim, param or input", bag, _result(spec, name))
     if not groups:
         return
@@ -35,6 +41,13 @@ def check_case(spec: OpSpec, case: Mapping[str, object], known: tuple[str, ...],
         related=[Label(span, "nor is this") for span in more],
         hints=(hint,),
     )  # fmt: skip
+
+
+def _tolerances(found: Mapping[str, object]) -> str:
+    inner: dict[str, object] = {}
+    for name, value in found.items():
+        inner |= value if isinstance(value, dict) else {name: value}
+    return f"tolerances: {_shown(inner)}"
 
 
 def _as_sizes(spec: OpSpec, groups: Mapping[str, object]) -> str:

@@ -18,7 +18,7 @@ from opgen.schema.annotations import is_list, of_list
 from opgen.schema.cases import one_case
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
-from opgen.schema.flow import listed_in, within
+from opgen.schema.flow import as_group, listed_in, within
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
@@ -63,7 +63,7 @@ def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[o
             raise one_case(node)
         if not isinstance(node, Sequence):
             raise listed_alone(node, f"a list of {what}", spelt=spelt)
-        return list(node.items)
+        return [as_group(item) if what == "dims" else item for item in node.items]
 
     return items
 

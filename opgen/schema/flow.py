@@ -27,7 +27,18 @@ _NUMBERS = re.compile(_NUMBER)  # in any other field
 _ROW = rf"\s*(?:{_ITEM.pattern})(?:\s*,\s*(?:{_ITEM.pattern}))*\s*,?\s*"
 _TUPLE = re.compile(rf"\({_ROW}\)")
 _LISTED = re.compile(rf"\[{_ROW}\]|(?=.*,)\({_ROW}\)|{_NUMBER}(?:, +{_NUMBER})+")
+_GROUP = re.compile(r"\(\s*[A-Z]\w*(?:\s*,\s*[A-Z]\w*)+\s*\)")  # of dims, as einops has it
 _DECIMAL = re.compile(r"[-+]?\d+,\d+")
+
+
+def of_interval(name: str, opening: str, low: str, high: str, closing: str) -> str:
+    """The inequality of an interval such as `[0, C)`; empty where it has no ends."""
+    below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
+    ends_before = closing == ")" or re.fullmatch(r"[A-Z]\w*", high)  # a position in a dim ends before its size
+    above = "" if high in ("inf", "+inf") else f" {'<' if ends_before else '<='} {high}"
+    if below and not above:
+        below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
+    return f"{below}{name}{above}" if below or above else ""
 
 
 def _open(node: Node | None) -> int:
@@ -78,6 +89,14 @@ def listed_in(node: Scalar) -> tuple[Scalar, ...]:
     return words_of(node) if _LISTED.fullmatch(node.text.strip()) else ()
 
 
+def as_group(item: Node) -> Node:
+    """A list of dims in the place of one dim, as the group of an einops pattern that it stands for."""
+    words = [w.text for w in item.items if isinstance(w, Scalar)] if isinstance(item, Sequence) else []
+    text = f"({', '.join(words)})"
+    whole = isinstance(item, Sequence) and len(words) == len(item.items) and _GROUP.fullmatch(text)
+    return Scalar(text, text, item.span, key=item.key) if whole else item
+
+
 def words_of(node: Scalar) -> tuple[Scalar, ...]:
     """What a value may stand for that should be a list: its words, if it is nothing but names, numbers and dots.
 
@@ -125,7 +144,13 @@ def mend_items(items: list[Node], bag: Bag) -> list[Node]:
         node = items[at]
         last = _reach(list(items), at) if _open(node) > 0 else at
         if isinstance(node, Scalar) and last is not None and last > at:
-            node = _list_or_formula(node, items[last], bag)
+            span = node.span.to(items[last].span)
+            group = _GROUP.fullmatch(span.text)  # no item of any list, which is told where it is read
+            node = (
+                replace(node, text=span.text, value=span.text, span=span)
+                if group
+                else _list_or_formula(node, items[last], bag)
+            )
             at = last
         mended.append(node)
         at += 1

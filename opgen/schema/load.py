@@ -6,7 +6,6 @@ stages behind this one report theirs in the same run; callers look at `bag.has_e
 
 from __future__ import annotations
 
-import re
 import typing
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,12 +20,13 @@ from opgen.schema.by_dims import stated_by_shape
 from opgen.schema.checks import check
 from opgen.schema.doubted import independent, without_entry
 from opgen.schema.elsewhere import Callee
-from opgen.schema.entries import NAME, PRECISIONS, Fields
+from opgen.schema.entries import NAME, Fields
 from opgen.schema.mended import mended
 from opgen.schema.model import OpSpec
 from opgen.schema.module_checks import mode_among
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+from opgen.schema.of_tests import gathered
 from opgen.schema.unknown import by_absence, by_choice, by_value, text_cut
 from opgen.schema.yaml_hints import LACKING
 from opgen.schema.yaml_nodes import parse, without_blank
@@ -286,8 +286,12 @@ class _Report:
                     if node.text.lower() not in _NOTHING
                     else (None, (_READ_AS_0,))
                 )
-        if owner == "`tests`" and re.fullmatch(r"[A-Z]\w*", name) and isinstance(node, Scalar):
-            guess, hints = None, (f"a size stands under `sizes`: `tests: {{sizes: {{{name}: {node.text}}}}}`",)
+        fields = self.nearest(item["loc"][:-1])
+        if owner == "`tests`" and (beside := gathered(name, fields)) is not None:
+            guess, hints = None, beside
+            if not beside:
+                self.renamed[id(node)] = None
+                return  # told with the first
         if (
             owner == "an input"
             and isinstance(fields, Mapping)
@@ -306,12 +310,6 @@ class _Report:
                 guess, hints = None, (meant_by or f"a bound is a domain: write `domain: {bounds[name]}`",)
             if whole and name in bounds and name != next(field for field in bounds if field != "domain"):
                 self.renamed[id(node)] = None
-                return  # told with the first
-        misplaced = _tolerances(fields) if owner == "`tests`" else {}
-        if name in misplaced:
-            guess, hints = None, (f"write `tolerances: {{{', '.join(f'{k}: {v}' for k, v in misplaced.items())}}}`",)
-            self.renamed[id(node)] = None
-            if name != next(iter(misplaced)):
                 return  # told with the first
         hints = hints or ((cut.hint,) if cut is not None else ())
         notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
@@ -367,14 +365,6 @@ class _Report:
                 inner = node.items[step]
             node = inner or node
         return node
-
-
-def _tolerances(tests: Node) -> dict[str, str]:
-    """What stands in `tests` itself and belongs under `tolerances`."""
-    found = tests.entries if isinstance(tests, Mapping) and tests.get("tolerances") is None else ()
-    given = {key.text: value.span.text for key, value in found}
-    named = {key: value for key, value in given.items() if key in ("rtol", "atol")}
-    return named or {key: value for key, value in given.items() if key in PRECISIONS and "\n" not in value}
 
 
 def _unknown_first(errors: Any) -> list[dict[str, Any]]:

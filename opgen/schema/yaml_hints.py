@@ -8,6 +8,7 @@ from opgen.diagnostics.model import Source
 from opgen.diagnostics.suggest import counted
 from opgen.schema.annotations import as_shape
 from opgen.schema.conditional import written
+from opgen.schema.flow import INTERVAL, of_interval
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
@@ -15,17 +16,32 @@ LACKING = re.compile(r"(\w+)\s+(\S.*)")  # a field and its value without a colon
 _BRACKETS = r"\[[^\[\]\n]*\]|\{[^{}\n]*\}"
 _READ = r"\w+(?:\[[^\[\]]*\])?"
 _LONGEST_LINE = 300  # that is searched for what may be meant
+_DOMAIN = re.compile(rf"\bdomain:\s*(\w+)\s+(?:in|∈)\s+{INTERVAL.pattern}")
 _CLOSING = {"[": "]", "{": "}"}
 
 
 def meant(source: Source, offset: int, opened: int | None) -> tuple[str, ...]:
     """The first hint that fits a syntax error; `opened`: where what it stands in begins, if it stands in anything."""
-    line = _filled_in(source, offset) or _text_with_colon(source, offset) or _without_colon(source, offset)
+    line = (
+        _interval(source, offset)
+        or _filled_in(source, offset)
+        or _text_with_colon(source, offset)
+        or _without_colon(source, offset)
+    )
     line = line or _without_comma(source, offset) or _in_braces(source, offset) or _in_line(source, offset)
     within = _deeper(source, offset)
     if opened is not None:
         within = within or _not_closed(source, offset, opened) or _indented(source, offset, opened)
     return line or within or _one_sided(source, offset) or _list_type(source, offset)
+
+
+def _interval(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where the domain inside of { } is an interval, `domain: t in [0, C)`."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 :].partition("\n")[0][:_LONGEST_LINE]
+    place = offset - source.text.rfind("\n", 0, offset) - 1
+    found = [m for m in _DOMAIN.finditer(line) if m.start() <= place <= m.end()]
+    made = of_interval(found[0][1], *found[0].groups()[1:]) if found else ""
+    return (f"a domain is an inequality: write `domain: {made}`",) if made else ()
 
 
 def _not_closed(source: Source, offset: int, opened: int) -> tuple[str, ...]:

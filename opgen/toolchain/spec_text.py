@@ -22,15 +22,15 @@ _TYPES = {float: "float", int: "int", bool: "bool"}
 def of_formula(formula: str, name: str | None, params: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
     """The spec of a formula, whose inputs are declared as they are read.
 
-    Without a name, the operator is called like its last result. A param is stated by its default, by its type, or as
-    in a spec. `fields` are more of a spec; of its `inputs`, the formula tells what they do not.
+    Without a name, the operator is called like its last result, in small letters. A param is stated by its default, by
+    its type, or as in a spec. `fields` are more of a spec; of its `inputs`, the formula tells what they do not.
     """
     made = drafted(formula, params)
     own = fields.get("inputs", {})
     given: Mapping[str, Any] = own if isinstance(own, Mapping) else dict.fromkeys(own)
     inputs = {**given, **{n: {**said, **(given.get(n) or {})} for n, said in made.inputs.items()}}
     spec = {
-        "op": (made.result or "unnamed") if name is None else name,
+        "op": (made.result or "unnamed").lower() if name is None else name,
         **{k: v for k, v in fields.items() if k != "inputs"},
         **({"inputs": inputs if any(inputs.values()) else [*inputs]} if inputs else {}),
         **({"params": {n: _param(p) for n, p in params.items()}} if params else {}),

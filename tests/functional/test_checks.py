@@ -198,3 +198,17 @@ def test_where_torch_has_no_second_derivative_it_is_no_judge(
     made.test_opinfo_composition(common_jit.JitCommonTestCase())
     for case in made.cases:
         made.test_gradgradcheck(case)
+
+
+def test_a_size_that_is_worked_out_of_another_says_of_which(build_operator: Build) -> None:
+    spec = """
+op: shorter
+inputs: {value: {shape: [B, S]}, reward: {shape: [B, T]}}
+dims: {T: S - 1}
+forward: "delta[b, t < T] = reward[b, t] + value[b, t + 1] - value[b, t]"
+"""
+    shorter = build_operator(spec).shorter
+    assert shorter(torch.ones(2, 5), torch.ones(2, 4)).shape == (2, 4)
+    said = r"reward\[B, T\] has size 5 along T = S - 1 \(S of value\[B, S\]\), where 4 is needed"
+    with pytest.raises(ValueError, match=said):
+        shorter(torch.ones(2, 5), torch.ones(2, 5))

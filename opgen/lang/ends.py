@@ -13,6 +13,7 @@ from opgen.lang import habits
 from opgen.lang.limits import size_of
 from opgen.lang.nodes import Access, Compare, Dots, Expr, Name, Number, Product, Reduction, Sum, Unary
 from opgen.lang.notes import Notes
+from opgen.lang.ranges import ranges_of
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
@@ -23,6 +24,8 @@ _NO_INDEX = "this is no plain index"
 
 def ended(notes: Notes, items: tuple[Expr | Dots, ...], body: Expr) -> tuple[tuple[Expr | Dots, ...], Expr]:
     """The brackets and the body of a reduction whose indices end at sizes; other conditions stay as they are."""
+    if ranges_of(items) is not None:  # those that begin below 0 are moved together
+        return items, body
     made = list(items)
     for k, item in enumerate(items):
         if not isinstance(item, Compare) or (found := _end(notes.words, item, notes.bound)) is None:

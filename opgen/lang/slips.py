@@ -22,7 +22,6 @@ from opgen.lang.vocabulary import SPARE
 from opgen.schema.reductions import REDUCTIONS
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
-
 _EQUATION = re.compile(
     r"(?:^|[=:])\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
 )  # of einsum

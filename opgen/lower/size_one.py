@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
 from opgen.ir.program import Shape
 from opgen.ir.scalar import ONE, Batch
@@ -36,13 +37,13 @@ def of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
         items = (Number(0, i.span) if size == ONE and _index(i) in longer else i for i, size in pairs)
         return replace(made, items=tuple(items))
 
-    changed = dict.fromkeys(
-        unparse(own) for n in nodes(s.value) if isinstance(n, Access) and (own := at_0(n)) != n and _shape(f, n)
-    )
-    if not changed:
+    read = [(n, unparse(own)) for n in nodes(s.value) if isinstance(n, Access) and (own := at_0(n)) != n]
+    if not read:
         return ()
     line = unparse_assign(replace(s, value=at_0(s.value)))
-    return (f"a size of 1 does not broadcast: read it at 0, {listed(changed, 'and')}: `{line}`",)
+    told = f"a size of 1 does not broadcast: read it at 0, {listed(dict.fromkeys(r for _, r in read), 'and')}: `{line}`"
+    ((first, at),) = read[:1]
+    return (Hint(told, first.span.text, at, first.span) if len(read) == 1 else told,)
 
 
 def _longer(f: Frame, s: Assign) -> list[str]:

@@ -191,7 +191,7 @@ SPECS = [
     ("inputs: [x]", ["y = |x - 1|*2"], "OPG201", "|x - 1|", ["`abs(x - 1)`"]),
     ("inputs: [x]", ["y = max(1, |x|)"], "OPG201", "|x|", ["`abs(x)`"]),
     ("inputs: [x]", ["y = x - ⌊x⌋"], "OPG201", "⌊x⌋", ["`floor(x)`"]),
-    ("inputs: {x: {shape: [K]}}", ["y = ||x||"], "OPG201", "||x||", ["`norm[k](…)`"]),
+    ("inputs: {x: {shape: [K]}}", ["y = ||x||"], "OPG201", "||x||", ["`norm[k](x[k])`"]),
     ("inputs: [x]", ["y = √(x)"], "OPG201", "√(x)", ["`sqrt(x)`"]),
     ("inputs: [x]", ["y = x*sg(cosine(x))"], "OPG209", "sg", ["`detach(x)`", "no `cosine` either"]),
 ]  # fmt: skip

@@ -13,8 +13,18 @@ from opgen.code.layout import bracketed, quoted
 from opgen.code.names import PYTHON
 from opgen.code.printer import Leaf, Printer, Text
 from opgen.ir.operator import Operator
-from opgen.ir.program import DimSource, Kind, Output, Program, Shape, Tensor, statement_reads, targets
-from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar, walk
+from opgen.ir.program import (
+    DimSource,
+    Kind,
+    Output,
+    Program,
+    Shape,
+    Tensor,
+    statement_reads,
+    statement_scalars,
+    targets,
+)
+from opgen.ir.scalar import BATCH, PLACE, Batch, Dim, Lit, Param, Scalar, walk
 from opgen.ir.text import scalar as scalar_text
 from opgen.torch.dialect import ATOM, Casts, dialect
 
@@ -126,13 +136,18 @@ def _item(x: Scalar | Batch) -> str:
 
 
 def carriers(p: Program) -> Mapping[str, tuple[str, ...]]:
-    """For every tensor with batch dims, the arguments whose batch dims it has."""
+    """For every tensor with batch dims, the arguments whose batch dims it has.
+
+    A draw depends on the place of its point, and so has those of all.
+    """
     found: dict[str, dict[str, None]] = {t.name: {t.name: None} if BATCH in t.shape else {} for t in p.inputs}
     for s in p.statements:
         mine: dict[str, None] = {}
         for r in statement_reads(s):
             if any(isinstance(x, Batch) for x in r.at):
                 mine |= found.get(r.tensor, {})
+        if any(leaf == PLACE for e in statement_scalars(s) for leaf in walk(e)):
+            mine |= {t.name: None for t in p.inputs if BATCH in t.shape}
         found.update(dict.fromkeys(targets(s), mine))
     order = [t.name for t in p.inputs]
     return {n: tuple(t for t in order if t in c) for n, c in found.items()}

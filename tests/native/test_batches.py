@@ -26,6 +26,12 @@ forward: |
   windows[..., o, p < J - R + 1] = x[...]*tanh(sum[m, r](z[..., p + r, m]*w[o, m, r]))
   rows[..., j] = x[...]*softmax[j](y[..., j])*median[m](z[..., j, m])
 """
+DRAWN = """
+op: drawn
+inputs: {x: {shape: [..., M]}, y: {shape: [N, M, ...]}, seed: {dtype: seed}}
+forward: |
+  drawn[..., i < M] = kth[j < 2](-y[i, integer(seed, M), ...], 2)
+"""
 BATCHES = ((), (1,), (2,), (3,), (2, 2), (2, 1), (1, 2), (3, 1), (4, 1, 3))
 SHAPES = [
     (x, y, z)
@@ -39,12 +45,13 @@ SHAPES = [
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     folder = tmp_path_factory.mktemp("batches")
-    (folder / "mixed.yaml").write_text(SPEC)
-    assert not build(folder / "mixed.yaml", folder / "batches").failed
-    compile_op(folder / "batches", "mixed")
+    for op, spec in (("mixed", SPEC), ("drawn", DRAWN)):
+        (folder / f"{op}.yaml").write_text(spec)
+        assert not build(folder / f"{op}.yaml", folder / "batches").failed
+        compile_op(folder / "batches", op)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
-        yield importlib.import_module("batches.mixed")
+        yield importlib.import_module("batches")
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -62,3 +69,16 @@ def test_both_back_ends_agree(package: ModuleType, k: int) -> None:
                 found.append((*out, *torch.autograd.grad(out, given, weights)))
         for ours, theirs in zip(*found, strict=True):
             torch.testing.assert_close(ours, theirs, msg=lambda told, at=(x, y, z): f"{at}: {told}")
+
+
+def test_what_is_drawn_differs_over_every_batch_dim(package: ModuleType) -> None:
+    runtime = importlib.import_module("batches._runtime")
+    torch.manual_seed(0)
+    x, y = torch.randn(2, 3, 4, dtype=torch.float64), torch.randn(4, 4, 1, dtype=torch.float64, requires_grad=True)
+    weights = torch.randn(2, 3, 4, dtype=torch.float64)
+    for seed in map(torch.tensor, range(5)):
+        with runtime.use_backend("native"):
+            (slope,) = torch.autograd.grad(package.drawn(x, y, seed), y, weights)
+        with runtime.use_backend("torch"):
+            (wanted,) = torch.autograd.grad(package.drawn(x, y, seed), y, weights)
+        torch.testing.assert_close(slope, wanted)

@@ -12,6 +12,8 @@ from opgen.ir.program import Axis, Compute, Kind, Loop, Output, Statement
 from opgen.ir.scalar import ZERO, Apply, Batch, Lit, Read, Scalar, where
 from opgen.ir.storage import STORED, Stored
 
+_IN_16_BITS = range(2**16)
+
 
 def rounded(e: Scalar, kind: Kind, to: Stored) -> Scalar:
     """A value as it reads when it was stored; what is no number is 0 as an integer."""
@@ -19,10 +21,16 @@ def rounded(e: Scalar, kind: Kind, to: Stored) -> Scalar:
         return Apply(to.rounding, (e,))
     if kind is Kind.INT:
         return e if to.name == "int64" else Apply("clamp", (e, Lit(to.least), Lit(to.most)))
-    near = Apply("round", (e,))
-    if to.name != "int64":
-        near = Apply("clamp", (near, Lit(Fraction(to.least)), Lit(Fraction(to.most))))
-    return where(Apply("isnan", (e,)), ZERO, Apply("int", (near,)))
+    return where(Apply("isnan", (e,)), ZERO, _whole(Apply("round", (e,)), to))
+
+
+def _whole(near: Scalar, to: Stored) -> Scalar:
+    """A whole number that is a float, as an integer within its limits."""
+    least = Lit(Fraction(to.least))
+    if to.most in _IN_16_BITS:
+        return Apply("int", (Apply("clamp", (near, least, Lit(Fraction(to.most)))),))
+    end = Lit(Fraction(to.most + 1))  # a power of two: float32 holds it, and not the number before it
+    return where(Apply("ge", (near, end)), Lit(to.most), Apply("int", (Apply("max", (near, least)),)))
 
 
 def stored_results(

@@ -230,15 +230,17 @@ template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T floordiv(T x, T y) {  // by the exact rest: a quotient may round up to the next whole number
   return y == T(0) || !isfinite(x) ? x / y : round((x - mod(x, y)) / y);
 }
+// Processors stop at the least number by -1, too.
+OPGEN_DEVICE bool stops(int64_t divisor) { return static_cast<uint64_t>(divisor) + 1 < 2; }
 OPGEN_DEVICE int64_t mod(int64_t x, int64_t y) {
-  if (y == 0) return 0;
+  if (stops(y)) return 0;
   const int64_t r = x % y;
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 OPGEN_DEVICE int64_t remainder(int64_t x, int64_t y) { return mod(x, y); }
-OPGEN_DEVICE int64_t fmod(int64_t x, int64_t y) { return y == 0 ? 0 : x % y; }
+OPGEN_DEVICE int64_t fmod(int64_t x, int64_t y) { return stops(y) ? 0 : x % y; }
 OPGEN_DEVICE int64_t floordiv(int64_t x, int64_t y) {  // one division, which is that of `mod` as well
-  if (y == 0) return 0;
+  if (stops(y)) return static_cast<int64_t>(static_cast<uint64_t>(y) * static_cast<uint64_t>(x));
   const int64_t q = x / y, r = x % y;
   return r != 0 && (r < 0) != (y < 0) ? q - 1 : q;
 }

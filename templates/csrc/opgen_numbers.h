@@ -12,11 +12,15 @@ using opmath_t = double;  // what kernels call the type that they compute in
 
 namespace rt {
 
+// Of the least number by -1 processors have no quotient.
 inline int64_t mod(int64_t x, int64_t y) {
-  const int64_t rest = y == 0 ? 0 : x % y;
+  const int64_t rest = y == 0 || y == -1 ? 0 : x % y;
   return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
-inline int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
+inline int64_t floordiv(int64_t x, int64_t y) {
+  if (y == -1) return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+  return y == 0 ? 0 : (x - mod(x, y)) / y;
+}
 
 // A number that is not one wins, as in torch.
 template <typename T>

@@ -14,7 +14,7 @@ import difflib
 import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -166,9 +166,12 @@ def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:
     return None
 
 
-def keyword_error(function: Callable[..., Any], misplaced: Sequence[Any]) -> TypeError:
-    """The error of a call with more arguments by position than there are tensors, which tells what to write."""
+def keyword_error(function: Callable[..., Any], misplaced: Sequence[Any], unknown: Mapping[str, Any]) -> TypeError:
+    """The error of a call with more arguments by position than there are tensors, or with keywords that it has not."""
     taken, name = signature(function).parameters.values(), function.__name__
+    if unknown:
+        names = [p.name for p in taken]
+        return _no_argument(name, next(iter(unknown)), names, names)
     operands = [p.name for p in taken if p.kind is p.POSITIONAL_OR_KEYWORD]
     params = [(p.name, str(p.annotation)) for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "out"]
     words = [f"{n}={v!r}" for (n, kind), v in zip(params, misplaced, strict=False) if not _fault(kind, v)]
@@ -181,7 +184,8 @@ def keyword_error(function: Callable[..., Any], misplaced: Sequence[Any]) -> Typ
 def signature(function: Callable[..., Any]) -> inspect.Signature:
     """What a call of an operator's function that is right may pass: its tensors and params, and `out`."""
     whole = inspect.signature(function)
-    return whole.replace(parameters=[p for p in whole.parameters.values() if p.kind is not p.VAR_POSITIONAL])
+    stars = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    return whole.replace(parameters=[p for p in whole.parameters.values() if p.kind not in stars])
 
 
 def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:
@@ -193,9 +197,8 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
     def named(self: Self, *args: Given.args, **kwargs: Given.kwargs) -> None:
         unknown = next((name for name in kwargs if name not in names), None)
         if unknown is not None:
-            near = _nearest(unknown, [name for name in names[len(args) :] if name not in kwargs])
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise TypeError(f"{type(self).__name__} has no argument {unknown}; {hint}it takes {', '.join(names)}")
+            left = [name for name in names[len(args) :] if name not in kwargs]
+            raise _no_argument(type(self).__name__, unknown, left, names)
         if len(args) > len(names):
             raise TypeError(f"{type(self).__name__} takes {len(names)} arguments ({', '.join(names)}), not {len(args)}")
         passed = (*zip(names, args, strict=False), *kwargs.items())
@@ -242,6 +245,13 @@ def _negative(numbers: Sequence[tuple[str, int]], error: str) -> tuple[str, int]
     """The size, with its name, that torch refuses for a tensor; no name where it refuses something else."""
     found = re.search(r"negative dimension (-\d+)", error)
     return next(((n, v) for n, v in numbers if found and int(v) == int(found[1])), ("", 0))
+
+
+def _no_argument(owner: str, unknown: str, left: Sequence[str], names: Sequence[str]) -> TypeError:
+    """The error of a keyword that none of the names is; one of those `left` may be meant."""
+    near = _nearest(unknown, left)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return TypeError(f"{owner} has no argument {unknown}; {hint}it takes {', '.join(names)}")
 
 
 def _nearest(unknown: str, names: Sequence[str]) -> list[str]:

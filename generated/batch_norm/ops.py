@@ -579,6 +579,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
     out: tuple[Tensor, ...] | None = None,
+    **unknown: Never,
 ) -> tuple[Tensor, ...]:
     """Standardisation of channels over samples and positions, by running statistics in evaluation.
 
@@ -616,8 +617,8 @@ def batch_norm(
         output: `[N, C, ...]`; next_mean: `[C]`, what the running mean becomes; next_var: `[C]`, what the running
             variance becomes
     """
-    if misplaced:
-        raise keyword_error(batch_norm, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(batch_norm, misplaced, unknown)
     given = (input, running_mean, running_var, weight, bias)
     if out is not None:
         return write_out(batch_norm, out, given, training=training, momentum=momentum, eps=eps)

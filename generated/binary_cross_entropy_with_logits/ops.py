@@ -438,6 +438,7 @@ def binary_cross_entropy_with_logits(
     *misplaced: Never,
     reduction: str = "mean",
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Binary cross entropy of scores before the logistic function.
 
@@ -462,8 +463,8 @@ def binary_cross_entropy_with_logits(
 
     Computes what `torch.nn.functional.binary_cross_entropy_with_logits` computes.
     """
-    if misplaced:
-        raise keyword_error(binary_cross_entropy_with_logits, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(binary_cross_entropy_with_logits, misplaced, unknown)
     given = (input, target, weight, pos_weight)
     if out is not None:
         return write_out(binary_cross_entropy_with_logits, out, given, reduction=reduction)

@@ -280,6 +280,7 @@ def conv1d(
     dilation: int = 1,
     groups: int = 1,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """One-dimensional convolution with stride, padding, dilation and groups.
 
@@ -306,8 +307,8 @@ def conv1d(
 
     Computes what `torch.nn.functional.conv1d` computes.
     """
-    if misplaced:
-        raise keyword_error(conv1d, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(conv1d, misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv1d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)

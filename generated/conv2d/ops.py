@@ -300,6 +300,7 @@ def conv2d(
     dilation: int = 1,
     groups: int = 1,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Two-dimensional convolution with stride, padding, dilation and groups.
 
@@ -327,8 +328,8 @@ def conv2d(
 
     Computes what `torch.nn.functional.conv2d` computes.
     """
-    if misplaced:
-        raise keyword_error(conv2d, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(conv2d, misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv2d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)

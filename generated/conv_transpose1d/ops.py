@@ -232,6 +232,7 @@ def conv_transpose1d(
     stride: int = 1,
     padding: int = 0,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """One-dimensional transposed convolution, the adjoint of a convolution with stride.
 
@@ -256,8 +257,8 @@ def conv_transpose1d(
 
     Computes what `torch.nn.functional.conv_transpose1d` computes.
     """
-    if misplaced:
-        raise keyword_error(conv_transpose1d, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(conv_transpose1d, misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv_transpose1d, out, given, stride=stride, padding=padding)

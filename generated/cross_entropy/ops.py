@@ -685,6 +685,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Negative log likelihood of integer classes under softmax scores.
 
@@ -718,8 +719,8 @@ def cross_entropy(
 
     Computes what `torch.nn.functional.cross_entropy` computes.
     """
-    if misplaced:
-        raise keyword_error(cross_entropy, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(cross_entropy, misplaced, unknown)
     given = (input, target, weight)
     if out is not None:
         return write_out(

@@ -191,6 +191,7 @@ def dropout_residual(
     p: float = 0.1,
     training: bool = True,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Dropout of a branch, and the sum with what goes past it.
 
@@ -210,8 +211,8 @@ def dropout_residual(
     Returns:
         y: `[...]`
     """
-    if misplaced:
-        raise keyword_error(dropout_residual, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(dropout_residual, misplaced, unknown)
     given = (x, residual, seed)
     if out is not None:
         return write_out(dropout_residual, out, given, p=p, training=training)

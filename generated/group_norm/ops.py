@@ -479,6 +479,7 @@ def group_norm(
     num_groups: int,
     eps: float = 1e-5,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Standardisation of groups of channels, with a learnable scale and shift.
 
@@ -507,8 +508,8 @@ def group_norm(
 
     Computes what `torch.nn.functional.group_norm` computes.
     """
-    if misplaced:
-        raise keyword_error(group_norm, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(group_norm, misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(group_norm, out, given, num_groups=num_groups, eps=eps)

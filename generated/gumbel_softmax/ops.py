@@ -181,6 +181,7 @@ def gumbel_softmax(
     tau: float = 1.0,
     hard: bool = False,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """A random choice with the probabilities of logits, softened by a temperature.
 
@@ -204,8 +205,8 @@ def gumbel_softmax(
     Returns:
         y: `[..., K]`
     """
-    if misplaced:
-        raise keyword_error(gumbel_softmax, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(gumbel_softmax, misplaced, unknown)
     given = (logits, seed)
     if out is not None:
         return write_out(gumbel_softmax, out, given, tau=tau, hard=hard)

@@ -143,6 +143,7 @@ def histogram(
     low: float = -1.0,
     high: float = 1.0,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Weight of the values that fall into each of equally wide bins.
 
@@ -164,8 +165,8 @@ def histogram(
     Returns:
         output: `[B]`
     """
-    if misplaced:
-        raise keyword_error(histogram, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(histogram, misplaced, unknown)
     given = (input, weight)
     if out is not None:
         return write_out(histogram, out, given, bins=bins, low=low, high=high)

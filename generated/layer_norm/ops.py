@@ -353,6 +353,7 @@ def layer_norm(
     *misplaced: Never,
     eps: float = 1e-5,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Standardisation of the last dimension, with a learnable scale and shift.
 
@@ -375,8 +376,8 @@ def layer_norm(
     Returns:
         output: `[..., D]`
     """
-    if misplaced:
-        raise keyword_error(layer_norm, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(layer_norm, misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(layer_norm, out, given, eps=eps)

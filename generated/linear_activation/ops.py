@@ -380,6 +380,7 @@ def linear_activation(
     *misplaced: Never,
     activation: str = "relu",
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Affine map of the last dimension, followed by an activation.
 
@@ -404,8 +405,8 @@ def linear_activation(
     Returns:
         output: `[..., N]`
     """
-    if misplaced:
-        raise keyword_error(linear_activation, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(linear_activation, misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(linear_activation, out, given, activation=activation)

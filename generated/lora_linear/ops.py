@@ -294,6 +294,7 @@ def lora_linear(
     *misplaced: Never,
     scale: float = 1.0,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Affine map plus a trainable map of low rank.
 
@@ -318,8 +319,8 @@ def lora_linear(
     Returns:
         output: `[..., N]`
     """
-    if misplaced:
-        raise keyword_error(lora_linear, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(lora_linear, misplaced, unknown)
     given = (input, weight, lora_a, lora_b, bias)
     if out is not None:
         return write_out(lora_linear, out, given, scale=scale)

@@ -262,7 +262,12 @@ OP = register(
 
 
 def rms_norm(
-    input: Tensor, weight: Tensor | None = None, *misplaced: Never, eps: float = 1e-6, out: Tensor | None = None
+    input: Tensor,
+    weight: Tensor | None = None,
+    *misplaced: Never,
+    eps: float = 1e-6,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Division by the root mean square of the last dimension, with a learnable scale.
 
@@ -283,8 +288,8 @@ def rms_norm(
     Returns:
         output: `[..., D]`
     """
-    if misplaced:
-        raise keyword_error(rms_norm, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(rms_norm, misplaced, unknown)
     given = (input, weight)
     if out is not None:
         return write_out(rms_norm, out, given, eps=eps)

@@ -335,6 +335,7 @@ def rms_norm_residual(
     *misplaced: Never,
     eps: float = 1e-6,
     out: tuple[Tensor, ...] | None = None,
+    **unknown: Never,
 ) -> tuple[Tensor, ...]:
     """Addition of a residual followed by RMS normalisation; gives both.
 
@@ -357,8 +358,8 @@ def rms_norm_residual(
     Returns:
         output: `[..., D]`, normalised sum; hidden: `[..., D]`, the sum, which is the next residual
     """
-    if misplaced:
-        raise keyword_error(rms_norm_residual, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(rms_norm_residual, misplaced, unknown)
     given = (input, residual, weight)
     if out is not None:
         return write_out(rms_norm_residual, out, given, eps=eps)

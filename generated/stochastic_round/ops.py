@@ -98,7 +98,12 @@ OP = register(
 
 
 def stochastic_round(
-    x: Tensor, seed: Tensor | None = None, *misplaced: Never, step: float = 1.0, out: Tensor | None = None
+    x: Tensor,
+    seed: Tensor | None = None,
+    *misplaced: Never,
+    step: float = 1.0,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Rounding to multiples of a step, up as often as a number is near the upper one; the gradient passes through.
 
@@ -115,8 +120,8 @@ def stochastic_round(
     Returns:
         y: `[...]`
     """
-    if misplaced:
-        raise keyword_error(stochastic_round, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(stochastic_round, misplaced, unknown)
     given = (x, seed)
     if out is not None:
         return write_out(stochastic_round, out, given, step=step)

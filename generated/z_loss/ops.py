@@ -287,6 +287,7 @@ def z_loss(
     scale: float = 0.0001,
     ignore_index: int = -100,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Penalty on the log of the softmax normaliser, which keeps logits from drifting.
 
@@ -310,8 +311,8 @@ def z_loss(
     Returns:
         loss: `[]`
     """
-    if misplaced:
-        raise keyword_error(z_loss, misplaced)
+    if misplaced or unknown:
+        raise keyword_error(z_loss, misplaced, unknown)
     given = (logits, labels)
     if out is not None:
         return write_out(z_loss, out, given, scale=scale, ignore_index=ignore_index)

@@ -12,7 +12,7 @@ from opgen.package.view import Surface
 
 WRITE = "write_out"
 REFUSE, NEVER = "keyword_error", "Never"
-_MISPLACED = "misplaced"
+_MISPLACED, _UNKNOWN = "misplaced", "unknown"
 
 
 def results_type(count: int) -> str:
@@ -40,9 +40,11 @@ def takes_keywords(s: Surface) -> bool:
 
 
 def own_parameters(s: Surface) -> list[str]:
-    """The parameters that the spec tells, with one for what stands in a call by position where params have names."""
+    """The parameters that the spec tells; where params have names, two more for what a call passes otherwise."""
     texts = parameter_texts(parameters(s.operator))
-    return [f"*{aside(s, _MISPLACED)}: {aside(s, NEVER)}" if text == "*" else text for text in texts]
+    never = aside(s, NEVER)
+    made = [f"*{aside(s, _MISPLACED)}: {never}" if text == "*" else text for text in texts]
+    return [*made, f"**{aside(s, _UNKNOWN)}: {never}"] if takes_keywords(s) else made
 
 
 def functional_parameters(s: Surface) -> list[str]:
@@ -50,8 +52,8 @@ def functional_parameters(s: Surface) -> list[str]:
     texts = own_parameters(s)
     if not takes_out(s.operator):
         return texts
-    star = [] if takes_keywords(s) else ["*"]
-    return [*texts, *star, f"{OUT}: {results_type(len(s.results))} | None = None"]
+    out = f"{OUT}: {results_type(len(s.results))} | None = None"
+    return [*texts[:-1], out, texts[-1]] if takes_keywords(s) else [*texts, "*", out]
 
 
 def into_out(s: Surface) -> tuple[str, ...]:
@@ -64,8 +66,10 @@ def into_out(s: Surface) -> tuple[str, ...]:
 
 def given_lines(s: Surface, function: str) -> tuple[str, ...]:
     """The first lines of a function: what is refused, arguments by the names inside, and the operands together."""
-    extra = aside(s, _MISPLACED)
-    refused = (f"if {extra}:", f"    raise {aside(s, REFUSE)}({function}, {extra})") if takes_keywords(s) else ()
+    rest, refused = [aside(s, _MISPLACED), aside(s, _UNKNOWN)], tuple[str, ...]()
+    if takes_keywords(s):
+        call = bracketed(f"raise {aside(s, REFUSE)}(", [function, *rest], ")", 8)
+        refused = (f"if {' or '.join(rest)}:", f"    {call}")
     inside = [n for n in (*s.operands, *s.stated) if s.operator.shown(n) != n]
     names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"
     return (*refused, *((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")

@@ -78,6 +78,20 @@ def test_params_by_position_are_told_as_keywords(
     assert str(told.value) == f"weighed: takes 2 by position (x, weight), {said}"
 
 
+@pytest.mark.parametrize(
+    ("keyword", "said"),
+    [("gama", "did you mean gamma? "), ("epsilon", ""), ("show", "did you mean shown? ")],
+)
+def test_a_keyword_that_a_function_has_not_is_told(
+    build_operator: Callable[[str], ModuleType], keyword: str, said: str
+) -> None:
+    weighed = build_operator(FOCAL).weighed
+    with pytest.raises(TypeError) as told:
+        weighed(torch.ones(3), **{keyword: 2})
+    taken = "x, weight, gamma, order, shown, out"
+    assert str(told.value) == f"weighed has no argument {keyword}; {said}it takes {taken}"
+
+
 def test_the_op_behind_a_call_gets_its_arguments(build_operator: Callable[[str], ModuleType]) -> None:
     module = build_operator(FOCAL)
     runtime = import_module(f"{module.__package__.rpartition('.')[0]}._runtime")

@@ -13,19 +13,17 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 
-from opgen import build
+from opgen import build, use_backend
 from opgen.ir.program import Tensor
 from opgen.ir.scalar import Batch
 from opgen.toolchain.library import compile_op, without_kernels
 from tests.random_programs.calls import check
 from tests.random_programs.specs import Case
 
-PACKAGE = "whole"
 FULL = (2, 3)
 BATCHES = ((2, 3), (), (3,), (1,), (2, 1), (1, 3), (1, 1))  # which broadcast to the first
 CALLS = 6
@@ -34,9 +32,10 @@ TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Operator:
-    """A spec, the name that it was built under, and its inputs."""
+    """A spec, the package and the name that it was built under, and its inputs."""
 
     case: Case
+    package: str
     name: str
     inputs: dict[str, Tensor]
 
@@ -55,32 +54,36 @@ class Operator:
         return (*shape[:at], *rng.choice(BATCHES), *shape[at + own :])
 
 
-def built(cases: Sequence[Case], folder: Path) -> list[Operator]:
+def built(cases: Sequence[Case], folder: Path, package: str) -> list[Operator]:
     """The operators of some specs that have kernels, in one package, compiled."""
     made = []
     for k, case in enumerate(cases):
         name = f"made{k}"
         spec = folder / f"{name}.yaml"
         spec.write_text(re.sub(r"\Aop: made$", f"op: {name}", case.text, flags=re.MULTILINE))
-        result = build(spec, folder / PACKAGE)
+        result = build(spec, folder / package)
         assert not result.failed, (result, case)
-        if without_kernels(folder / PACKAGE, name) is not None:
+        if without_kernels(folder / package, name) is not None:
             continue
-        compile_op(folder / PACKAGE, name)
+        compile_op(folder / package, name)
         operator = check(case).operator
-        made.append(Operator(case, name, {t.name: t for v in operator.variants for t in v.program.inputs}))
+        made.append(Operator(case, package, name, {t.name: t for v in operator.variants for t in v.program.inputs}))
     return made
 
 
-def compare(o: Operator, module: ModuleType, backend: Callable[[str], Any]) -> None:
-    """Values, gradients and gradients of these, in calls of mixed batch dims, layouts and inputs left out."""
+def compare(o: Operator) -> None:
+    """Values, gradients and gradients of these, in calls of mixed batch dims, layouts and inputs left out.
+
+    The folder of the package is on the path.
+    """
     rng = random.Random(zlib.crc32(o.case.text.encode()))
+    f = getattr(importlib.import_module(f"{o.package}.{o.name}"), o.name)
     for k in range(CALLS):
         given = _arguments(o, rng, k)
         found = []
         for name in ("torch", "native"):
-            with backend(name):
-                found.append(_called(getattr(module, o.name), given))
+            with use_backend(name):
+                found.append(_called(f, given))
         _same(o, given, *found)
 
 
@@ -115,7 +118,7 @@ def _arguments(o: Operator, rng: random.Random, turn: int) -> Arguments:
         tensors[name] = _laid_out(t, rng)
     floats = [n for n, t in tensors.items() if t is not None and t.is_floating_point()]
     wanted = tuple(n for n in floats if turn < 2 or rng.random() < 0.6)
-    return Arguments(tensors, wanted, dict(o.case.values))
+    return Arguments(tensors, wanted, {n: v for n, v in o.case.values.items() if f"\n  {n}:" in o.case.text})
 
 
 def _laid_out(t: torch.Tensor, rng: random.Random) -> torch.Tensor:
@@ -169,9 +172,3 @@ def _same(o: Operator, given: Arguments, ours: Any, theirs: Any) -> None:
         margin = TOLERANCE * (1 + float(finite.max() if len(finite) else 0))
         same = torch.allclose(plain, compiled, rtol=0, atol=margin, equal_nan=True)
         assert same, f"result {k}: {plain} in torch, {compiled} compiled: {told}"
-
-
-def imported(folder: Path) -> tuple[Callable[[str], ModuleType], Callable[[str], Any]]:
-    """What imports an operator of the package in a folder, which is on the path, and what chooses its back end."""
-    runtime = importlib.import_module(f"{PACKAGE}._runtime")
-    return (lambda name: importlib.import_module(f"{PACKAGE}.{name}")), runtime.use_backend

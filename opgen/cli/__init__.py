@@ -65,13 +65,17 @@ class LazyGroup(click.Group):
             near = _OTHERWISE.get(cmd_name.lower()) or closest(cmd_name, _COMMANDS)
             told = f"did you mean {near}?" if near else f"there are {', '.join(_COMMANDS)}"
             ctx.fail(f"no such command: {cmd_name}; {told}")
-        command = import_module(f"opgen.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
+        return _command(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([*_COMMANDS.items()])
+
+
+def _command(name: str) -> click.Command:
+    command = import_module(f"opgen.cli.{name}").command
+    assert isinstance(command, click.Command)
+    return command
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -93,11 +97,7 @@ def run(arguments: list[str]) -> int:
         code = group.main(arguments, prog_name="opgen", standalone_mode=False, obj=tuple(arguments))
     except click.ClickException as e:
         if isinstance(e, click.NoSuchOption) and not e.possibilities and e.ctx is not None:
-            letter = e.option_name.lstrip("-")[:1]  # one letter is short for nothing here
-            names = (name for p in e.ctx.command.params for name in p.opts)
-            near = " or ".join(name for name in names if name.startswith(f"--{letter}"))
-            told = f"there is no option {e.option_name}" + (f"; did you mean {near}?" if near else "")
-            e = click.NoSuchOption(e.option_name, told, ctx=e.ctx)
+            e = click.NoSuchOption(e.option_name, _no_option(e.option_name, e.ctx), ctx=e.ctx)
         e.show()
         return e.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -110,6 +110,18 @@ def run(arguments: list[str]) -> int:
     except Exception as e:
         return _failure(e, arguments)
     return code if isinstance(code, int) else 0
+
+
+def _no_option(name: str, ctx: click.Context) -> str:
+    """What is said of an option that a command has not: those that begin like one letter, or whose option it is."""
+    letter = name.lstrip("-")[:1]  # one letter is short for nothing here
+    own = (option for p in ctx.command.params for option in p.opts)
+    near = " or ".join(option for option in own if option.startswith(f"--{letter}"))
+    hint = f"; did you mean {near}?" if near else ""
+    if name.startswith("--"):
+        commands = [c for c in _COMMANDS if any(name in p.opts for p in _command(c).params)]
+        hint = f"; it is one of {' and of '.join(f'opgen {c}' for c in commands)}" if commands else ""
+    return f"there is no option {name}{hint}"
 
 
 def _failure(error: Exception, arguments: list[str]) -> int:

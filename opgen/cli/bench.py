@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 SIZES = (32, 1_000, 32_000, 1_000_000, 32_000_000)
 QUICK = (1_000, 100_000)
 DTYPES = ["float32", "bfloat16", "float16", "float64"]
+_SIZE = re.compile(r"\d+[kmgKMG]?")
 _UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 EXAMPLES = """\b
 Examples:
@@ -99,6 +101,9 @@ def command(
     from opgen.bench.subject import DIRECTIONS
     from opgen.bench.table import as_json, head, line
 
+    more = [op for op in ops if _SIZE.fullmatch(op)]
+    if more and sizes:
+        raise click.UsageError(f"sizes are separated by commas: --sizes {','.join((*map(str, sizes), *more))}")
     if device == "cuda" and not torch.cuda.is_available():
         raise click.UsageError("there is no CUDA device here")
     wanted = Wanted(

@@ -93,3 +93,21 @@ def test_a_short_option_that_is_none_is_told_which_long_one_it_is(
     code, _, err = opgen("build", "specs", "-o", "ops")
     assert (code, "there is no option -o; did you mean --out?" in err) == (2, True)
     assert "there is no option -z\n" in opgen("build", "-z")[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            ("compile", "silu", "--device", "cuda"),
+            "no option --device; it is one of opgen bench and of opgen test",
+        ),
+        (("bench", "silu", "--sizes", "1k", "1M"), "sizes are separated by commas: --sizes 1000,1M"),
+        (("new", "pair", "--kind", "attention"), "what is of no kind begins with its formula: --formula"),
+    ],
+)
+def test_what_belongs_elsewhere_is_told(
+    opgen: Callable[..., tuple[int, str, str]], given: tuple[str, ...], said: str
+) -> None:
+    code, _, err = opgen(*given)
+    assert (code, said in err) == (2, True), err

@@ -100,6 +100,10 @@ CASES: dict[str, Case] = {
     "scatter_from_a_start": Case("y[v, d] = 1.5*s[v, d] + 1\ny[ids[b], d] *= x[b, d]", IDS, SOME),
     "scatter_max": Case("y[v, d] = s[v, d]\ny[ids[b], d] max= x[b, d]", IDS, SOME),
     "scatter_min": Case("y[v, d] = s[v, d]\ny[ids[b], d] min= x[b, d]", IDS, SOME),
+    "scatter_max_of_integers": Case(
+        "y[ids[b], d] max= b - d\nz[d, ids[b]] min= 2*d - b", IDS, SOME,
+        "outputs: {y: {shape: [V, D]}, z: {shape: [D, V], dtype: int}}", gradient=False,
+    ),
     "scatter_chain": Case("y[v, d] = s[v, d]\ny[ids[b], d] += x[b, d]\ny[ids[b], 0] *= 2", IDS, SOME),
     "scatter_dropped": Case("pad(y[ids[b] + 1, d]) += x[b, d]", IDS, SOME, SIZED),
     "scatter_out_of_range": Case("y[ids[b] + 3, d] += x[b, d]", IDS, SOME, SIZED, raises=True, gradient=False),

@@ -113,7 +113,10 @@ _ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order statistic: written like a reduction, lowered to `argsort` and reads. `takes`: a further argument."""
+    """An order statistic: written like a reduction, lowered to `argsort` and reads. `takes`: a further argument.
+
+    Of no elements there is none: its reads are out of range.
+    """
 
     name: str
     doc: str
@@ -125,8 +128,8 @@ ORDERS: dict[str, Order] = {
     row.name: row
     for row in (
         Order("sort", "the elements from the smallest on, nan last", keeps_index=True),
-        Order("median", "the lower one of the two in the middle; nan with a nan, or when empty"),
-        Order("quantile", "between the two elements beside `q*(n - 1)`; nan with a nan, or when empty", "q"),
+        Order("median", "the lower one of the two in the middle; nan with a nan"),
+        Order("quantile", "between the two elements beside `q*(n - 1)`; nan with a nan", "q"),
         Order("kth", "the n-th smallest, counted from 1; nan counts as the greatest", "n"),
     )
 }

@@ -59,6 +59,7 @@ class Definition:
     `positions`: operands whose elements are positions, each with a tensor, the axis that they go along, and its dim.
     `computed`: tensors that are read or written at other positions, or that those are computed from, each with what
     must hold for a position, and perhaps a tensor and an axis that have the size in it.
+    `orders`: order statistics, each with what its number of elements is a product of: operands and axes, or params.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
     """
@@ -101,6 +102,7 @@ class Definition:
     autocast: str = ""
     positions: tuple[tuple[str, str, int, str], ...] = ()
     computed: tuple[tuple[Any, ...], ...] = ()
+    orders: tuple[tuple[Any, ...], ...] = ()
     unordered: tuple[str, ...] = ()
     faster_in_torch: dict[str, str] = field(default_factory=dict)
     faster_in_torch_on_gpu: tuple[str, ...] = ()

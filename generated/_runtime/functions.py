@@ -153,15 +153,15 @@ def window(
     lowest = start + sum((size - 1) * step for size, step in runs if step < 0)
     span = 1 + sum((size - 1) * step for size, step in steps)
     if lowest < 0 or lowest + span > x.shape[dim]:
-        if fill is None or (wanted.any() if isinstance(wanted, Tensor) else wanted):
+        asked = fill is None or (wanted.any() if isinstance(wanted, Tensor) else wanted)
+        if asked and 0 not in (*x.shape[:dim], *x.shape[dim + 1 :]):  # else there is nothing at any position
             raise IndexError(f"positions {lowest} to {lowest + span - 1} are out of range for size {x.shape[dim]}")
         before, after = max(0, -lowest), max(0, lowest + span - x.shape[dim])
-        x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)
+        x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill or 0)
         lowest += before
     if not runs:
         return x.select(dim, lowest)
-    axes = [dim, *range(x.ndim, x.ndim + len(runs) - 1)]
-    x = x.narrow(dim, lowest, span)
+    axes, x = [dim, *range(x.ndim, x.ndim + len(runs) - 1)], x.narrow(dim, lowest, span)
     for axis, (size, step) in zip(axes[:-1], steps[:-1], strict=True):
         span -= (size - 1) * step
         x = x.unfold(axis, span, step)

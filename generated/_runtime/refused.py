@@ -45,6 +45,7 @@ _OUT_OF_RANGE = re.compile(
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"(\w+)(?:\(\): Expected reduction dim .*(?:non-zero size|numel)|\[\w+\] has no value, as)")
+_SOME = re.compile(r"\bsize (?:[2-9]|1\d)")  # what has several elements was read out of range
 _UNTOLD = "index out of range in self"  # what torch says where it does not say which
 
 
@@ -318,13 +319,15 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     if not _OUT_OF_RANGE.search(str(error)):
         unnamed = isinstance(error, IndexError) and not _is_ours(d.name, error)
         return IndexError(f"{d.name}: {error}") if unnamed else error
+    values = dict(zip(op.arguments, args, strict=False))
+    if d.orders and not _SOME.search(str(error)) and (unmet := _order_of_nothing(op, args, values)):
+        return IndexError(f"{d.name}: {unmet}")
     if op.which == "forward" and d.check_values is not None:
         try:
             with explaining():
                 d.check_values(*args)
         except IndexError as named:
             return named
-    values = dict(zip(op.arguments, args, strict=False))
     for name, sized, axis, dim in d.positions:
         ids, like = values.get(name), values.get(sized)
         if isinstance(ids, Tensor) and isinstance(like, Tensor) and ids.numel() and not ids.is_meta:
@@ -339,6 +342,20 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     told = f"; where it is read, {' and '.join(conditions)}" if conditions else ""
     which = "" if told and text == _UNTOLD else f": {text}"
     return IndexError(f"{d.name}: a position{where} is out of range{which}{told}")
+
+
+def _order_of_nothing(op: Op, args: Sequence[Any], values: dict[str, Any]) -> str:
+    """The order statistic that has no elements, or those of which it is one, and why; empty where each has some."""
+    found: dict[str, None] = {}
+    reasons: dict[str, None] = {}
+    for statistic, *factors in op.definition.orders:
+        for name, *axes in factors:
+            value = values.get(name)
+            if isinstance(value, Tensor) and any(value.shape[axis] == 0 for axis in axes):
+                found[statistic] = reasons[_empty(op, args)] = None
+            elif not axes and isinstance(value, int) and value == 0:
+                found[statistic] = reasons[f"{name} is 0"] = None
+    return f"{' or '.join(found)} has no value, as {' and '.join(reasons)}" if found else ""
 
 
 def _empty(op: Op, args: Sequence[Any]) -> str:

@@ -26,26 +26,19 @@ def median_filter_forward(input: Tensor, size: int) -> tuple[Tensor, Tensor]:
     N = input.shape[-1]
     input_view = window(input, -1, -(size // 2), (N, 1), (size, 1), fill=0)
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1, fill=0, wanted=size != 0)
-    batch = input.shape[:-1]
-    position = argsort_w_view if size != 0 else torch.full((*batch, N), 0, device=input.device)
-    mask = torch.isnan(pick(input_view, position, wanted=size != 0))
-    mask_2 = (size != 0) & ~mask
-    argsort_w_view_2 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0, wanted=mask_2)
-    safe_argsort_w = torch.where(mask_2, argsort_w_view_2, 0)
-    values_picked = pick(input_view, safe_argsort_w, wanted=mask_2)
-    chosen = torch.where(mask, math.nan, values_picked)
-    output = input.new_full((*batch, N), math.nan) if size == 0 else chosen
+    mask = torch.isnan(pick(input_view, window(argsort_w, -1, size - 1)))
+    mask_2 = ~mask
+    argsort_w_view = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0, wanted=mask_2)
+    position = torch.where(mask_2, argsort_w_view, 0)
+    output = torch.where(mask, math.nan, pick(input_view, position, wanted=mask_2))
     w = torch.arange(size, device=input.device)
-    argsort_w_view_3 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0)
-    mask_3 = w == argsort_w_view_3.unsqueeze(-1)
-    mask_4 = (N != 0 and size != 0) & (mask_3 & (size != 0))
-    argsort_w_view_4 = window(argsort_w, -1, size - 1, fill=0)
-    position_3 = torch.where(mask_4, argsort_w_view_4.unsqueeze(-1), 0)
-    values_picked_2 = pick(input_view.unsqueeze(-2), position_3, wanted=mask_4)
-    chosen_2 = torch.where(torch.isnan(values_picked_2), 0, 1)
-    chosen_3 = torch.full((*batch, N, size), 0, device=input.device) if size == 0 else chosen_2
-    slope = torch.where(mask_3, chosen_3, 0).to(input.dtype)
+    argsort_w_view_2 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0)
+    mask_3 = w == argsort_w_view_2.unsqueeze(-1)
+    mask_4 = (N != 0 and size != 0) & mask_3
+    argsort_w_view_3 = window(argsort_w, -1, size - 1, fill=0)
+    safe_argsort_w = torch.where(mask_4, argsort_w_view_3.unsqueeze(-1), 0)
+    mask_5 = torch.isnan(pick(input_view.unsqueeze(-2), safe_argsort_w, wanted=mask_4))
+    slope = torch.where(mask_3, torch.where(mask_5, 0, 1), 0).to(input.dtype)
     return output, slope
 
 
@@ -68,21 +61,11 @@ def median_filter_tangent(tangent_input: Tensor, input: Tensor, size: int) -> Te
     input_view = window(input, -1, -(size // 2), (N, 1), (size, 1), fill=0)
     tangent_input_view = window(tangent_input, -1, -(size // 2), (N, 1), (size, 1), fill=0)
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1, fill=0, wanted=size != 0)
-    batch = tangent_input.shape[:-1]
-    position = argsort_w_view if size != 0 else torch.full((*batch, N), 0, device=tangent_input.device)
-    mask = (size != 0) & ~torch.isnan(pick(input_view, position, wanted=size != 0))
-    mask_2 = mask & (size != 0)
-    argsort_w_view_2 = window(argsort_w, -1, size - 1, fill=0, wanted=mask_2)
-    position_2 = torch.where(mask_2, argsort_w_view_2, 0)
-    mask_3 = torch.isnan(pick(input_view, position_2, wanted=mask_2))
-    mask_4 = mask_2 & ~mask_3
-    argsort_w_view_3 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0, wanted=mask_4)
-    position_3 = torch.where(mask_4, argsort_w_view_3, 0)
-    tangent_values_picked = pick(tangent_input_view, position_3, wanted=mask_4)
-    chosen = torch.where(mask_3, 0, tangent_values_picked)
-    chosen_2 = tangent_input.new_zeros(*batch, N) if size == 0 else chosen
-    tangent_output = torch.where(mask, chosen_2, 0)
+    mask = torch.isnan(pick(input_view, window(argsort_w, -1, size - 1)))
+    mask_2 = ~mask
+    argsort_w_view = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0, wanted=mask_2)
+    position = torch.where(mask_2, argsort_w_view, 0)
+    tangent_output = torch.where(mask, 0, pick(tangent_input_view, position, wanted=mask_2))
     return tangent_output
 
 

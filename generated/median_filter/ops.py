@@ -108,6 +108,7 @@ OP = register(
         second=median_filter_second,
         second_returns=("grad_output",),
         backward_tangent=median_filter_backward_tangent,
+        orders=(("median", ("size",)),),
         backward_flops=backward_flops,
         sharding=(
             Sharding(

@@ -34,57 +34,52 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
         P = (N - size) // size + 1
         input_view = window(input, -1, 0, (P, size), (size, 1))
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1, fill=0, wanted=size != 0)
-    batch = input.shape[:-1]
-    position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=input.device)
-    mask = torch.isnan(pick(input_view, position, wanted=size != 0))
-    mask_9 = (size != 0) & ~mask
-    mask_2 = mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) == 0)
-    mask_10 = mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
-    mask_3 = mask_10 & (q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5)
-    mask_4 = mask_10 & (not q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5)
-    position_2 = torch.where(mask_3, int(numbers.floor(q * (size - 1))), 0)
-    position_3 = torch.where(mask_3, pick(argsort_w, position_2, wanted=mask_3), 0)
-    values_picked = pick(input_view, position_3, wanted=mask_3)
-    position_4 = torch.where(mask_4, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
-    position_5 = torch.where(mask_4, pick(argsort_w, position_4, wanted=mask_4), 0)
-    values_picked_2 = pick(input_view, position_5, wanted=mask_4)
-    position_6 = torch.where(mask_3, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
-    safe_argsort_w = torch.where(mask_3, pick(argsort_w, position_6, wanted=mask_3), 0)
+    mask = torch.isnan(pick(input_view, window(argsort_w, -1, size - 1)))
+    mask_2 = ~mask & (q * (size - 1) - numbers.floor(q * (size - 1)) == 0)
+    mask_9 = ~mask & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
+    mask_3 = mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5)
+    mask_4 = mask_9 & (not q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5)
+    position = torch.where(mask_3, int(numbers.floor(q * (size - 1))), 0)
+    position_2 = torch.where(mask_3, pick(argsort_w, position, wanted=mask_3), 0)
+    values_picked = pick(input_view, position_2, wanted=mask_3)
+    position_3 = torch.where(mask_4, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
+    position_4 = torch.where(mask_4, pick(argsort_w, position_3, wanted=mask_4), 0)
+    values_picked_2 = pick(input_view, position_4, wanted=mask_4)
+    position_5 = torch.where(mask_3, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
+    safe_argsort_w = torch.where(mask_3, pick(argsort_w, position_5, wanted=mask_3), 0)
     difference = pick(input_view, safe_argsort_w, wanted=mask_3) - values_picked
     total = values_picked + (q * (size - 1) - numbers.floor(q * (size - 1))) * difference
-    position_8 = torch.where(mask_4, int(numbers.floor(q * (size - 1))), 0)
-    position_9 = torch.where(mask_4, pick(argsort_w, position_8, wanted=mask_4), 0)
-    difference_2 = values_picked_2 - pick(input_view, position_9, wanted=mask_4)
-    product = (1 - (q * (size - 1) - numbers.floor(q * (size - 1)))) * difference_2
-    difference_3 = values_picked_2 - product
-    chosen = total if q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5 else difference_3
-    position_10 = torch.where(mask_2, int(numbers.floor(q * (size - 1))), 0)
-    position_11 = torch.where(mask_2, pick(argsort_w, position_10, wanted=mask_2), 0)
-    values_picked_3 = pick(input_view, position_11, wanted=mask_2)
-    chosen_2 = values_picked_3 if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else chosen
-    chosen_3 = torch.where(mask, math.nan, chosen_2)
-    output = input.new_full((*batch, P), math.nan) if size == 0 else chosen_3
-    output = output.to(dtype)
+    position_7 = torch.where(mask_4, int(numbers.floor(q * (size - 1))), 0)
+    position_8 = torch.where(mask_4, pick(argsort_w, position_7, wanted=mask_4), 0)
+    values_picked_3 = pick(input_view, position_8, wanted=mask_4)
+    difference_3 = values_picked_2 - values_picked_3
+    product = (1 - (q * (size - 1) - numbers.floor(q * (size - 1)))) * difference_3
+    difference_2 = values_picked_2 - product
+    position_9 = torch.where(mask_2, int(numbers.floor(q * (size - 1))), 0)
+    position_10 = torch.where(mask_2, pick(argsort_w, position_9, wanted=mask_2), 0)
+    values_picked_4 = pick(input_view, position_10, wanted=mask_2)
+    chosen = total if q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5 else difference_2
+    chosen_2 = values_picked_4 if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else chosen
+    output = torch.where(mask, math.nan, chosen_2).to(dtype)
     w = torch.arange(size, device=input.device)
-    argsort_w_view_2 = window(argsort_w, -1, int(numbers.floor(q * (size - 1))) if size != 0 else 0)
-    mask_5 = (size != 0) & (w == argsort_w_view_2.unsqueeze(-1))
-    mask_6 = (P != 0 and size != 0) & (mask_5 & (size != 0))
-    argsort_w_view_3 = window(
+    argsort_w_view = window(argsort_w, -1, int(numbers.floor(q * (size - 1))))
+    mask_5 = w == argsort_w_view.unsqueeze(-1)
+    mask_6 = (P != 0 and size != 0) & mask_5
+    argsort_w_view_2 = window(
         argsort_w,
         -1,
         min(int(numbers.floor(q * (size - 1))) + 1, size - 1)
-        if size != 0 and q * (size - 1) - numbers.floor(q * (size - 1)) != 0
+        if q * (size - 1) - numbers.floor(q * (size - 1)) != 0
         else 0,
     )
-    mask_11 = w == argsort_w_view_3.unsqueeze(-1)
-    mask_7 = (size != 0 and q * (size - 1) - numbers.floor(q * (size - 1)) != 0) & mask_11
-    mask_8 = (P != 0 and size != 0) & (mask_7 & (size != 0))
-    argsort_w_view_4 = window(argsort_w, -1, size - 1, fill=0)
-    position_12 = torch.where(mask_8, argsort_w_view_4.unsqueeze(-1), 0)
-    mask_12 = torch.isnan(pick(input_view.unsqueeze(-2), position_12, wanted=mask_8))
-    chosen_4 = torch.where(
-        mask_12,
+    mask_10 = w == argsort_w_view_2.unsqueeze(-1)
+    mask_7 = (q * (size - 1) - numbers.floor(q * (size - 1)) != 0) & mask_10
+    mask_8 = (P != 0 and size != 0) & mask_7
+    argsort_w_view_3 = window(argsort_w, -1, size - 1, fill=0)
+    position_11 = torch.where(mask_8, argsort_w_view_3.unsqueeze(-1), 0)
+    mask_11 = torch.isnan(pick(input_view.unsqueeze(-2), position_11, wanted=mask_8))
+    chosen_3 = torch.where(
+        mask_11,
         input.new_zeros(()),
         0
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
@@ -92,19 +87,16 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
         if q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5
         else 1 - (1 - (q * (size - 1) - numbers.floor(q * (size - 1)))),
     )
-    position_13 = torch.where(mask_6, argsort_w_view_4.unsqueeze(-1), 0)
-    mask_13 = torch.isnan(pick(input_view.unsqueeze(-2), position_13, wanted=mask_6))
-    chosen_5 = torch.where(
-        mask_13,
+    position_12 = torch.where(mask_6, argsort_w_view_3.unsqueeze(-1), 0)
+    mask_12 = torch.isnan(pick(input_view.unsqueeze(-2), position_12, wanted=mask_6))
+    chosen_4 = torch.where(
+        mask_12,
         input.new_zeros(()),
         1
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
         else 1 - (q * (size - 1) - numbers.floor(q * (size - 1))),
     )
-    chosen_7 = input.new_zeros(*batch, P, size) if size == 0 else chosen_5
-    chosen_6 = torch.where(mask_5, chosen_7, 0)
-    chosen_8 = input.new_zeros(*batch, P, size) if size == 0 else chosen_4
-    slope = chosen_6 + torch.where(mask_7, chosen_8, 0)
+    slope = torch.where(mask_5, chosen_4, 0) + torch.where(mask_7, chosen_3, 0)
     return output, slope
 
 
@@ -146,46 +138,34 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
         input_view = window(input, -1, 0, (P, size), (size, 1))
         tangent_input_view = window(tangent_input, -1, 0, (P, size), (size, 1))
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1, fill=0, wanted=size != 0)
+    mask = torch.isnan(pick(input_view, window(argsort_w, -1, size - 1)))
+    mask_2 = ~mask
+    mask_6 = torch.isnan(pick(input_view, window(argsort_w, -1, size - 1)))
+    mask_3 = ~mask_6 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
+    argsort_w_view = window(argsort_w, -1, size - 1, fill=0, wanted=mask_3)
+    position = torch.where(mask_3, argsort_w_view, 0)
+    mask_4 = torch.isnan(pick(input_view, position, wanted=mask_3))
+    mask_5 = mask_3 & ~mask_4 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
+    position_2 = torch.where(mask_5, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
+    position_3 = torch.where(mask_5, pick(argsort_w, position_2, wanted=mask_5), 0)
     batch = tangent_input.shape[:-1]
-    position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=tangent_input.device)
-    mask = (size != 0) & ~torch.isnan(pick(input_view, position, wanted=size != 0))
-    mask_2 = mask & (size != 0)
-    argsort_w_view_2 = window(argsort_w, -1, size - 1, fill=0, wanted=mask_2)
-    position_2 = torch.where(mask_2, argsort_w_view_2, 0)
-    mask_3 = torch.isnan(pick(input_view, position_2, wanted=mask_2))
-    mask_4 = mask_2 & ~mask_3
-    values_picked = pick(input_view, position, wanted=size != 0)
-    mask_9 = ~torch.isnan(values_picked)
-    mask_5 = (size != 0) & (mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
-    mask_6 = mask_5 & (size != 0)
-    argsort_w_view_3 = window(argsort_w, -1, size - 1, fill=0, wanted=mask_6)
-    position_3 = torch.where(mask_6, argsort_w_view_3, 0)
-    mask_7 = torch.isnan(pick(input_view, position_3, wanted=mask_6))
-    mask_8 = mask_6 & ~mask_7 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
-    position_4 = torch.where(mask_8, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
-    position_5 = torch.where(mask_8, pick(argsort_w, position_4, wanted=mask_8), 0)
-    tangent_values_picked = pick(tangent_input_view, position_5, wanted=mask_8)
+    tangent_values_picked = pick(tangent_input_view, position_3, wanted=mask_5)
     product = tangent_values_picked * (
         q * (size - 1) - numbers.floor(q * (size - 1))
         if q * (size - 1) - numbers.floor(q * (size - 1)) < 0.5
         else 1 - (1 - (q * (size - 1) - numbers.floor(q * (size - 1))))
     )
-    chosen_2 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
-    chosen = torch.where(mask_7, 0, chosen_2)
-    position_6 = torch.where(mask_4, int(numbers.floor(q * (size - 1))), 0)
-    safe_argsort_w = torch.where(mask_4, pick(argsort_w, position_6, wanted=mask_4), 0)
-    tangent_values_picked_2 = pick(tangent_input_view, safe_argsort_w, wanted=mask_4)
+    chosen = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
+    position_4 = torch.where(mask_2, int(numbers.floor(q * (size - 1))), 0)
+    position_5 = torch.where(mask_2, pick(argsort_w, position_4, wanted=mask_2), 0)
+    tangent_values_picked_2 = pick(tangent_input_view, position_5, wanted=mask_2)
     product_2 = tangent_values_picked_2 * (
         1
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
         else 1 - (q * (size - 1) - numbers.floor(q * (size - 1)))
     )
-    chosen_4 = torch.where(mask_3, 0, product_2)
-    chosen_5 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_4
-    chosen_3 = torch.where(mask, chosen_5, 0)
-    chosen_6 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen
-    tangent_output = chosen_3 + torch.where(mask_5, chosen_6, 0)
+    chosen_2 = torch.where(mask_3, torch.where(mask_4, 0, chosen), 0)
+    tangent_output = torch.where(mask, 0, product_2) + chosen_2
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -201,6 +201,7 @@ OP = register(
             ("input", "0 <= int(floor(q*(size - 1))) < size"),
             ("input", "0 <= min(int(floor(q*(size - 1))) + 1, size - 1) < size"),
         ),
+        orders=(("quantile", ("size",)),),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -219,13 +219,15 @@ _ADD, _MUL, _UNARY, _ATOM = 9, 10, 11, 13
 
 def _held(value: int | Fraction | bool) -> int | Fraction | bool:
     """A literal as code can hold it: an integer beyond 64 bits comes from a decimal such as `1e30`, and is a float."""
-    return value if -(2**63) < value < 2**63 else Fraction(value)
+    return value if -(2**63) <= value < 2**63 else Fraction(value)
 
 
 def _native_literal(value: int | Fraction | bool) -> Text:
     if isinstance(value, bool):
         return Text("true" if value else "false", _ATOM, Kind.BOOL, number=True)
     if isinstance(value, int):
+        if value == -(2**63):  # its magnitude is no literal
+            return Text("INT64_MIN", _ATOM, Kind.INT, number=True)
         return Text(str(value), _UNARY if value < 0 else _ATOM, Kind.INT, number=True)
     short = decimal(value) or f"{value.numerator}.0 / {value.denominator}.0"
     return Text(f"opmath_t({short})", _ATOM, number=True)

@@ -59,7 +59,7 @@ class Evaluator(ABC, Generic[Point]):
     def _function(self, e: Scalar) -> Callable[[Point], Value]:
         match e:
             case Lit(value):
-                number = nearest(value) if isinstance(value, Fraction) or abs(value) >= 2**63 else value
+                number = nearest(value) if isinstance(value, Fraction) or not -(2**63) <= value < 2**63 else value
                 return lambda _: number
             case Const(name):
                 constant = _CONSTANTS[name]

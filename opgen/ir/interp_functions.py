@@ -13,6 +13,7 @@ from functools import partial
 from opgen.ir import philox
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.numbers import is_beyond
+from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Const, Lit, Param, Scalar
 from opgen.ir.storage import nearest
 
@@ -293,7 +294,8 @@ def constant_value(e: Scalar) -> float | None:
 
 def reduce_values(op: str, values: Sequence[Value], *, whole: bool = False) -> Value:
     """One element of a reduction over values (`whole`: of integers), over none of them as the language states."""
-    return _FARTHEST[op] if whole and not values and op in _FARTHEST else _REDUCERS[op](values)
+    of_none = REDUCTIONS[op].of_integers if whole and not values else None
+    return _REDUCERS[op](values) if of_none is None else int(of_none.value)
 
 
 def _mean(values: Sequence[Value]) -> Value:
@@ -333,7 +335,6 @@ def _total(values: Sequence[Value]) -> Value:
     return sum(values) if all(isinstance(v, int) for v in values) else float(_sum(0.0, *values))
 
 
-_FARTHEST = {"max": -(2**63), "min": 2**63 - 1}
 _REDUCERS: dict[str, Callable[[Sequence[Value]], Value]] = {
     "sum": _total,
     "prod": lambda v: _prod(1, *v),

@@ -1,8 +1,8 @@
 """The table of reductions and index operators: one row each, read by parser, differentiator, printers, docs and tests.
 
 A *reduction* removes its indices; an *index operator* keeps them (they are bound outside). `identity` is the value over
-an empty range (None: an error). `core` rows are what kernels implement; the others are expanded into core reductions
-and maps before planning (`opgen.opt.expand`).
+an empty range (None: an error), and `of_integers` the one of integers where that is another. `core` rows are what
+kernels implement; the others are expanded into core reductions and maps before planning (`opgen.opt.expand`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ class Reduction:
     differentiable: bool = True
     core: bool = False
     passed_over: Scalar | None = None  # what counts for nothing beside others, where that is not the identity
+    of_integers: Lit | None = None
+
+    def start(self, *, whole: bool) -> Scalar | None:
+        """The value over an empty range, of integers if they are `whole`."""
+        return self.of_integers if whole and self.of_integers is not None else self.identity
 
     @property
     def neutral(self) -> Scalar | None:
@@ -32,12 +37,27 @@ class Reduction:
         return self.passed_over if self.passed_over is not None or self.identity == NAN else self.identity
 
 
+_LEAST, _GREATEST = Lit(-(2**63)), Lit(2**63 - 1)
 _ROWS = (
     Reduction("sum", "same", ZERO, "sum; 0 when empty", core=True),
     Reduction("prod", "same", ONE, "product, gradient exact with zeros; 1 when empty", core=True),
     Reduction("mean", "float", NAN, "arithmetic mean; nan when empty"),
-    Reduction("max", "same", NEG_INF, "maximum, gradient shared among ties; -inf when empty", core=True),
-    Reduction("min", "same", INF, "minimum, gradient shared among ties; inf when empty", core=True),
+    Reduction(
+        "max",
+        "same",
+        NEG_INF,
+        "maximum, gradient shared among ties; -inf when empty",
+        core=True,
+        of_integers=_LEAST,
+    ),
+    Reduction(
+        "min",
+        "same",
+        INF,
+        "minimum, gradient shared among ties; inf when empty",
+        core=True,
+        of_integers=_GREATEST,
+    ),
     Reduction("logsumexp", "float", NEG_INF, "log of the sum of exponentials, stable; -inf when empty"),
     Reduction("norm", "float", ZERO, "Euclidean norm, gradient 0 at 0"),
     Reduction("var", "float", NAN, "biased variance; nan when empty"),
@@ -93,7 +113,10 @@ _ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order statistic: written like a reduction, lowered to `argsort` and reads. `takes`: a further argument."""
+    """An order statistic: written like a reduction, lowered to `argsort` and reads. `takes`: a further argument.
+
+    Of no elements there is none: its reads are out of range.
+    """
 
     name: str
     doc: str
@@ -105,8 +128,8 @@ ORDERS: dict[str, Order] = {
     row.name: row
     for row in (
         Order("sort", "the elements from the smallest on, nan last", keeps_index=True),
-        Order("median", "the lower one of the two in the middle; nan with a nan, or when empty"),
-        Order("quantile", "between the two elements beside `q*(n - 1)`; nan with a nan, or when empty", "q"),
+        Order("median", "the lower one of the two in the middle; nan with a nan"),
+        Order("quantile", "between the two elements beside `q*(n - 1)`; nan with a nan", "q"),
         Order("kth", "the n-th smallest, counted from 1; nan counts as the greatest", "n"),
     )
 }

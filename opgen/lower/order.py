@@ -96,7 +96,7 @@ def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
         value, kind = _between(row, rank, last, stated=stated), Kind.FLOAT
     if found.kind is Kind.FLOAT:  # nan comes last
         value = where(call("isnan", row.at(last)), NAN, value)
-    return Typed(where(call("eq", count, ZERO), NAN, value) if kind is Kind.FLOAT else value, kind)
+    return Typed(value, kind)
 
 
 def _within(f: Frame, e: Reduction, further: Scalar) -> bool:

@@ -91,17 +91,13 @@ def lower_scatter(
     kind = promote((body.kind, before.kind if before is not None else body.kind))
     chosen = None if kind is None else declared_kind(frame, s, kind, wanted)
     op = OPERATORS[s.op]
-    base = before.read() if before is not None else REDUCTIONS[op].identity
-    assert base is not None
     if chosen is None:
         return ()
+    base = before.read() if before is not None else REDUCTIONS[op].start(whole=chosen is Kind.INT)
+    assert base is not None
     if chosen is Kind.COMPLEX and op != "sum":
         message = f"complex numbers are scattered with `+=`, not with `{s.op}`"
         frame.error("OPG223", message, s.target.span)
-        return ()
-    if chosen in (Kind.INT, Kind.BOOL) and before is None and op in ("max", "min"):
-        hint = f"start it: `{s.target.name}[…] = …` before"
-        frame.error("OPG223", f"an integer `{s.op}` has no value to start from", s.target.span, hint)
         return ()
     axes = before.axes if before is not None else fresh_axes(shape)
     scatter = Scatter(
@@ -129,7 +125,7 @@ def _apart(f: Frame, s: Assign, infos: Sequence[IndexInfo]) -> str:
 
 def identity(target: str, s: Assign, wanted: Wanted) -> Compute | None:
     """The value of a name none of whose scatters hold in a variant."""
-    value = REDUCTIONS[OPERATORS[s.op]].identity
+    value = REDUCTIONS[OPERATORS[s.op]].start(whole=wanted.kind is Kind.INT)
     if wanted.shape is None or value is None:
         return None
     return Compute(target, fresh_axes(wanted.shape), value, kind=wanted.kind or Kind.FLOAT, span=s.span)

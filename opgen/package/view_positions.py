@@ -1,7 +1,7 @@
 """The positions that a call may get wrong, for the words of its error: fields of the definition of an operator.
 
-In goes a `Surface`; out come the operands whose elements are positions, and what else is read at positions that may
-be out of range.
+In goes a `Surface`; out come the operands whose elements are positions, what else is read at positions that may be out
+of range, and the order statistics, which read out of range where they are of nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from opgen.code.layout import quoted, tupled
 from opgen.ir import text
 from opgen.ir.held import Held
 from opgen.ir.program import (
+    Axis,
     Compute,
     Kind,
     Loop,
@@ -25,18 +26,27 @@ from opgen.ir.program import (
     statement_reads,
     targets,
 )
-from opgen.ir.scalar import BATCH, Batch, Dim, Param, Position, Read, Scalar, reads, walk
+from opgen.ir.ranges import derived_sizes
+from opgen.ir.reductions import ORDERS
+from opgen.ir.scalar import BATCH, Apply, Batch, Dim, Lit, Param, Position, Read, Scalar, reads, walk
 from opgen.package.doubtful import held_around, is_doubtful
 from opgen.package.view import Surface
 
 
 def position_fields(s: Surface) -> list[str]:
-    """`positions`, then `computed`: who is to blame, the condition for a position, and where its size is found."""
+    """`positions`, then `computed`: who is to blame, the condition for a position, and where its size is found.
+
+    Then `orders`: each statistic, and what makes it one of nothing by being 0, sizes of operands or params.
+    """
     read: dict[str, None] = {}
     computed: dict[str, None] = {}
+    orders: dict[str, None] = {}
     for _, p in s.programs("forward"):
         own = {name for st in p.statements if isinstance(st, Recurrence) for name in targets(st)}
         for st in definitions(p):
+            statistic, factors = _statistic(st), _factors(p, st)
+            if statistic and factors:
+                orders[tupled([quoted(statistic), *factors])] = None
             for name, at, shape, held in _accesses(p, st):
                 for position, extent in zip(at, shape, strict=True):
                     operand = _operand(p, position)
@@ -49,8 +59,36 @@ def position_fields(s: Surface) -> list[str]:
                         condition = f"0 <= {_written(p, position)} < {text.shape((extent,))[1:-1]}"
                         row = tupled([quoted(blamed), quoted(condition), *(sized[:2] if sized else ())])
                         computed.update({row: None} if blamed else {})
-    out = [f"positions={tupled([*read])}"] if read else []
-    return [*out, *([f"computed={tupled([*computed])}"] if computed else [])]
+    rows = {"positions": read, "computed": computed, "orders": orders}
+    return [f"{name}={tupled([*found])}" for name, found in rows.items() if found]
+
+
+def _statistic(st: Compute | Scatter) -> str:
+    """The order statistic that an order is made for, as the spec names it; empty where a statement is none."""
+    made = st.span.text.partition("[")[0] if isinstance(st, Compute) and st.op == "argsort" and st.span else ""
+    return made if made in ORDERS and not ORDERS[made].keeps_index else ""
+
+
+def _factors(p: Program, st: Compute | Scatter) -> list[str]:
+    """What the number of elements in an order is a product of, each as an operand and an axis or as a param."""
+    found: list[str] = []
+    rest = [a.extent for a in st.over if isinstance(a, Axis)] if isinstance(st, Compute) else []
+    values = derived_sizes(p)
+    while rest:
+        match rest.pop():
+            case Apply("mul", args):
+                rest += args
+            case Dim(name) if (value := values.get(name)) is not None:
+                rest.append(value)
+            case Param(name, None):
+                found.append(tupled([quoted(name)]))
+            case e if (sized := _sized(p, e)) is not None:
+                found.append(tupled(sized[:2]))
+            case Lit():
+                pass
+            case _:
+                return []
+    return sorted(found)
 
 
 def _accesses(p: Program, st: Compute | Scatter) -> Iterator[tuple[str, Sequence[Position], Shape, Held]]:

@@ -138,10 +138,8 @@ class _View:
     def _plain(self, safe: bool) -> str:
         """The view as an expert would write it, where it is a simple one."""
         start, runs = self.line.start, self.line.runs
-        literal = isinstance(start, Lit) and not isinstance(start.value, bool) and start.value >= 0
         if not runs:
-            simple = safe or (literal and not self.fill)
-            return f"{self.code}.select({self.dim}, {self._number(start)})" if simple else ""
+            return f"{self.code}.select({self.dim}, {self._number(start)})" if safe else ""
         if not safe or len(runs) > 1:
             return ""
         (name, step), extent = runs[0], self.place.extent

@@ -137,3 +137,50 @@ def test_an_extreme_of_nothing(
     with pytest.raises(IndexError) as told:
         picked(torch.empty(x), torch.empty(z))
     assert str(told.value) == f"picked: {said}"
+
+
+ORDERED = """op: ordered
+inputs: {x: {shape: [C, N]}, on: {shape: [C], dtype: bool}}
+params: {q: {type: float, default: 0.3}, size: {type: int, default: 1}}
+outputs: [y]
+forward: y[c] = BODY
+"""
+ALONG = "as x[C, N] has size 0 along N"
+OF_NOTHING = {
+    "median[n](x[c, n])": f"median has no value, {ALONG}",
+    "quantile[n](x[c, n], 0.5)": f"quantile has no value, {ALONG}",
+    "quantile[n](x[c, n], q)": f"quantile has no value, {ALONG}",
+    "kth[n](x[c, n], 1)": f"kth has no value, {ALONG}",
+    "kth[n](x[c, n], size)": f"kth has no value, {ALONG}",
+    "median[n](int(x[c, n]))": f"median has no value, {ALONG}",
+    "median[k < 2, n](k*x[c, n])": f"median has no value, {ALONG}",
+    "where(on[c], median[n](x[c, n]), 0)": f"median has no value, {ALONG}",
+    "median[n](x[c, n]) + kth[n](2*x[c, n], 1)": f"median or kth has no value, {ALONG}",
+}
+
+
+@pytest.mark.parametrize("body", OF_NOTHING)
+def test_an_order_of_nothing(build_operator: Build, body: str) -> None:
+    ordered = build_operator(ORDERED.replace("BODY", body)).ordered
+    x, on = torch.empty(2, 0, requires_grad=True), torch.tensor([True, False])
+    with pytest.raises(IndexError) as told:
+        ordered(x, on)
+    assert str(told.value) == f"ordered: {OF_NOTHING[body]}"
+    for shape in ((0, 0), (0, 3)):  # no rows need no value
+        x = torch.empty(shape, requires_grad=True)
+        y = ordered(x, on[:0])
+        assert y.shape == (0,)
+        assert not y.requires_grad or torch.autograd.grad(y.sum(), x)[0].shape == shape
+    if "where" in body:
+        assert ordered(torch.empty(2, 0), torch.zeros_like(on)).tolist() == [0, 0]
+
+
+def test_a_window_of_nothing(build_operator: Build) -> None:
+    ordered = build_operator(ORDERED.replace("BODY", "median[k < size](x[c, k])")).ordered
+    with pytest.raises(IndexError, match=r"^ordered: median has no value, as size is 0$"):
+        ordered(torch.ones(2, 3), torch.ones(2, dtype=torch.bool), size=0)
+
+
+def test_an_order_of_nothing_that_nobody_asks_for(build_operator: Build) -> None:
+    lazy = build_operator(ORDERED.replace("BODY", "where(N > 0, median[n](x[c, n]), 7)")).ordered
+    assert lazy(torch.empty(2, 0), torch.ones(2, dtype=torch.bool)).tolist() == [7, 7]

@@ -113,6 +113,16 @@ def test_a_scatter_may_hold_in_some_variants() -> None:
     assert lines(variants[3].program) == ["y[v < V, d < D] = 0"]
 
 
+@pytest.mark.parametrize(("op", "found"), [("max", [-(2**63), 2, 1]), ("min", [2**63 - 1, 2, 0])])
+def test_an_extreme_of_integers_starts_from_that_of_none(op: str, found: list[int]) -> None:
+    inputs = "{ids: {shape: [B], dtype: int}}"
+    p = lowered(f"y[(ids[b] + b)%2 + 1] {op}= b", "outputs: {y: {shape: [3], dtype: int}}", inputs)
+    assert run(p, {"ids": array([1, 0, 0])})["y"].data == found
+    more = "params: {there: {type: bool}}\noutputs: {y: {shape: [3], dtype: int}}"
+    text = elementwise(f"y[ids[b]] {op}= b if there", inputs, more)
+    assert lines(built(text).variants[-1].program) == [f"y[i < 3] = {found[0]}"]
+
+
 def test_reductions_inside_a_scatter() -> None:
     p = lowered("y[ids[b], d] += softmax[d](x[b, d])*max[e < D](x[b, e])*s[0, d]")
     judge(p, given(p))
@@ -130,7 +140,6 @@ def test_reductions_inside_a_scatter() -> None:
         ("y[x[b, 0], d] += 1", "OPG223", "x[b, 0]"),
         ("y[ids[b], d] += y[0, d]", "OPG219", "y[0, d]"),
         ("y[ids[b], d] += x[b, d]\ny[v, d] = s[v, d]", "OPG219", "y[ids[b], d]"),
-        ("y[ids[b], d] max= ids[b]", "OPG223", "y[ids[b], d]"),
         ("y += 1", "OPG242", "y"),
         ("pad(y[v, d]) = s[v, d]", "OPG241", "pad(y[v, d])"),
         ("y[ids[b], x] += 1", "OPG207", "x"),

@@ -76,7 +76,6 @@ FURTHER: dict[str, dict[str, set[str]]] = {
         "bilinear_splat": {"backward_grad_places", "backward_grad_values", "forward_col", "forward_grid"},
         "bspline_kan": {"forward_basis"},
         "max_pool2d": {"backward_0_share_output"},
-        "median_filter": {"forward_slope"},
         "phase_rotation": {"forward_output_part_imag_2"},
         "segment_mean": {"backward_grad_total", "forward_output"},
     },

@@ -67,6 +67,21 @@ def results(package: Any, given: list[torch.Tensor], backend: str) -> list[torch
         return [*out, *torch.autograd.grad([o.sum() for o in out], wanted)]
 
 
+def test_extremes_of_integers_start_from_those_of_none() -> None:
+    import opgen
+
+    most = opgen.load(
+        "op: most_integers\ninputs: {x: {shape: [N], dtype: int}}\noutputs: {y: {shape: [3]}, z: {shape: [3]}}\n"
+        "forward: |\n  y[n%2] max= x[n]\n  z[n%2] min= x[n]\n",
+        compiled=True,
+    )
+    for backend in ("torch", "native"):
+        with opgen.use_backend(backend):
+            y, z = most(torch.tensor([5, -2, 7]))
+        assert y.tolist() == [7, -2, -(2**63)]
+        assert z.tolist() == [5, -2, 2**63 - 1]
+
+
 def test_several_scatters_in_an_operator(package: Any) -> None:
     given = arguments(40, torch.float64)
     x, w, at, base = given

@@ -100,6 +100,10 @@ CASES: dict[str, Case] = {
     "scatter_from_a_start": Case("y[v, d] = 1.5*s[v, d] + 1\ny[ids[b], d] *= x[b, d]", IDS, SOME),
     "scatter_max": Case("y[v, d] = s[v, d]\ny[ids[b], d] max= x[b, d]", IDS, SOME),
     "scatter_min": Case("y[v, d] = s[v, d]\ny[ids[b], d] min= x[b, d]", IDS, SOME),
+    "scatter_max_of_integers": Case(
+        "y[ids[b], d] max= b - d\nz[d, ids[b]] min= 2*d - b", IDS, SOME,
+        "outputs: {y: {shape: [V, D]}, z: {shape: [D, V], dtype: int}}", gradient=False,
+    ),
     "scatter_chain": Case("y[v, d] = s[v, d]\ny[ids[b], d] += x[b, d]\ny[ids[b], 0] *= 2", IDS, SOME),
     "scatter_dropped": Case("pad(y[ids[b] + 1, d]) += x[b, d]", IDS, SOME, SIZED),
     "scatter_out_of_range": Case("y[ids[b] + 3, d] += x[b, d]", IDS, SOME, SIZED, raises=True, gradient=False),
@@ -107,6 +111,11 @@ CASES: dict[str, Case] = {
     "cumprod": Case("y[..., n] = cumprod[n](x[..., n])", X, {"x": (2, 5)}),
     "logcumsumexp": Case("y[..., n] = logcumsumexp[n](x[..., n])", X, {"x": (2, 5)}),
     "scan_in_the_middle": Case("y[m, n] = cumsum[m](x[m, n])", "{x: {shape: [M, N]}}", {"x": (4, 300)}),
+    "median_of_nothing": Case("y[...] = median[n](x[..., n])", X, {"x": (2, 0)}, raises=True, gradient=False),
+    "quantile_of_nothing": Case(
+        "y[...] = quantile[n](x[..., n], 0.3)", X, {"x": (2, 0)}, raises=True, gradient=False
+    ),
+    "median_of_no_rows": Case("y[m] = median[n](x[m, n])", "{x: {shape: [M, N]}}", {"x": (0, 0)}, gradient=False),
     "argsort": Case("y[..., n] = argsort[n](x[..., n])", X, {"x": (2, 6)}, gradient=False),
     "joint_softmax": Case("y[b, i, j] = softmax[i, j](x[b, i, j])", "{x: {shape: [B, I, J]}}", {"x": (2, 3, 4)}),
     "linear_recurrence": Case("h[..., -1] = h0\nh[..., t] = a[..., t]*h[..., t - 1] + x[..., t]", AXH, SCAN),

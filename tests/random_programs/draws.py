@@ -65,7 +65,8 @@ def order_statistic(w: World, scope: Scope, depth: int) -> Expr:
     if points:
         return Expr(text, ATOM, -body.width, body.width)
     w.mark("an order of nothing")
-    return Expr(f"where(isfinite({text}), {text}, 0.5)", ATOM, -body.width, body.width)
+    some = " and ".join(f"{i.size.text} > 0" for i in bound)
+    return Expr(f"where({some}, {text}, 0.5)", ATOM, -body.width, body.width)
 
 
 def in_order(w: World, scope: Scope, depth: int) -> Expr:

@@ -49,10 +49,11 @@ _OTHERS = {
         "    log(1 + exp(s[..., j] - s[..., i]))/max(t[...], 0.1), 0)\n"
         "  y[...] = sum[i, j](h[..., i, j])\n"
     ),
-    "the median of nothing": X + "forward: 'y[...] = median[n](x[..., n])'\n",
-    "the quantile of nothing": X + "forward: 'y[...] = quantile[n](x[..., n], 0.3)'\n",
+    "the median of nothing": X + "forward: 'y[...] = where(N > 0, median[n](x[..., n]), 0.5)'\n",
+    "the quantile of nothing": X + "forward: 'y[...] = where(N > 0, quantile[n](x[..., n], 0.3), 0.5)'\n",
     "the median of a window of no elements": (
-        X + "params: {none: {type: int, default: 0}}\nforward: 'y[..., i < N] = median[k < none](x[..., i - k])'\n"
+        X + "params: {none: {type: int, default: 0}}\n"
+        "forward: 'y[..., i < N] = where(none > 0, median[k < none](x[..., i - k]), 0.5)'\n"
     ),
     "a condition on a power where the rest is moved": (
         "inputs: {x: {shape: [..., N]}}\nforward: 't[..., n] = where(0.5**(n - 1) > 0.11, x[..., n], 0)'\n"

@@ -5,8 +5,7 @@ from __future__ import annotations
 FOUND = {
     "the median of nothing, which neighbours share, where a gradient may be missing": (
         "inputs: {y: {shape: [..., M]}, z: {shape: [N, N]}}\nforward: |\n  t1[...] = pad(y[..., 2], -1.5)\n"
-        "  t2[i, j] = z[i, j]*where(isfinite(median[k < M](0.5*z[(2*i + 1) % N, 2])),"
-        " median[k < M](0.5*z[(2*i + 1) % N, 2]), 0.5)\n"
+        "  t2[i, j] = z[i, j]*where(M > 0, median[k < M](0.5*z[(2*i + 1) % N, 2]), 0.5)\n"
     ),
     "what nobody reads once a median of one is picked": (
         "inputs: {x: {shape: [N]}}\nforward: |\n  t1[i] = (1.5 + sin(median[j < 1](x[i])))**0.5\n"
@@ -27,13 +26,12 @@ FOUND = {
         "  e[i] = kth[j](z[i, j], 3)\n"
         "  h = sum[i](log(e[i]))\n"
     ),
-    "the median of nothing where that is finite": (
-        "inputs: {x: {shape: [K]}, y: {shape: []}}\n"
-        "forward: 't = where(isfinite(median[i < K, j < K](y)), median[i < K, j < K](y), 0.5)'\n"
+    "the median of nothing that a size keeps from being asked for": (
+        "inputs: {x: {shape: [K]}, y: {shape: []}}\nforward: 't = where(K > 0, median[i < K, j < K](y), 0.5)'\n"
     ),
     "the median of nothing at each of a batch": (
         "inputs: {x: {shape: [K]}, y: {shape: [...]}}\n"
-        "forward: 't[...] = y*where(isfinite(median[i < K](0.5*y)), median[i < K](0.5*y), 0.5) + sum[i](x[i])'\n"
+        "forward: 't[...] = y*where(K > 0, median[i < K](0.5*y), 0.5) + sum[i](x[i])'\n"
     ),
     "the least of no numbers": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N, N], optional: true}}\n"
@@ -43,12 +41,10 @@ FOUND = {
         "inputs: {x: {shape: [..., N]}}\nforward: 'y[i < 2] = clamp(max[...](i), -3, 3) + clamp(min[...](i), -4, 5)'\n"
     ),
     "a gradient of the median of nothing": (
-        "inputs: {x: {shape: [N]}}\noutputs: [y]\n"
-        "forward: y[i < 2] = where(isfinite(median[j](x[j])), median[j](x[j]), 0.5)\n"
+        "inputs: {x: {shape: [N]}}\noutputs: [y]\nforward: y[i < 2] = where(N > 0, median[j](x[j]), 0.5)\n"
     ),
     "a gradient of the median of no first elements": (
-        "inputs: {x: {shape: [N, M]}}\noutputs: [y]\n"
-        "forward: y[i < 2] = where(isfinite(median[j](x[j, 0])), median[j](x[j, 0]), 0.5)\n"
+        "inputs: {x: {shape: [N, M]}}\noutputs: [y]\nforward: y[i < 2] = where(N > 0, median[j](x[j, 0]), 0.5)\n"
     ),
     "the first of what may have none, beside each": (
         "inputs: {x: {shape: [N]}}\noutputs: [y]\nforward: y[i < 1, j] = x[j] + x[i]\n"
@@ -62,7 +58,7 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "the median of nothing, which neighbours share, where a gradient may be missing": {"y": (0, 0), "z": (4, 4)},
     "the order of what is the same everywhere": {"x": (3,), "z": (3, 2, 2)},
     "the third least of what conditions leave": {"x": (5, 2)},
-    "the median of nothing where that is finite": {"x": (0,), "y": ()},
+    "the median of nothing that a size keeps from being asked for": {"x": (0,), "y": ()},
     "the median of nothing at each of a batch": {"x": (0,), "y": (2,)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
     "what nobody reads once a median of one is picked": {"x": (3,)},

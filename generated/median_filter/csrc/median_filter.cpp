@@ -25,6 +25,7 @@ std::tuple<Tensor, Tensor> median_filter_forward(const Tensor& input, int64_t si
   call.allocate("slope", Element::compute, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(size)}, recorded);
   call.run(0, {0, 1}, {call.size(0), size});
   call.set("argsort_w", opgen::argsort(call.whole("values", Element::compute), -1));
+  call.reach(2, 2, size, size - 1, size - 1, call.batch_count() * call.size(0));
   call.run(1, {1, 2, 3}, {call.size(0), size});
   if (recorded) call.run(2, {2, 1, 4}, {call.size(0), size});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};

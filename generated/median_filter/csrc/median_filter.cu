@@ -44,21 +44,15 @@ struct Step_median_filter_forward_output {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t position = rt::floordiv(size - 1, 2);
+    const int64_t position = argsort_w.load(place, i_2, size - 1);
+    const bool mask = rt::isnan(values.load(place, i_2, rt::checked(position, size)));
+    const int64_t position_2 = rt::floordiv(size - 1, 2);
     opmath_t chosen;
-    if (size == 0) {
+    if (mask) {
       chosen = rt::nan<opmath_t>();
     } else {
-      const int64_t position_2 = argsort_w.load(place, i_2, size - 1);
-      const opmath_t values_picked = values.load(place, i_2, rt::checked(position_2, size));
-      const bool mask = rt::isnan(values_picked);
-      opmath_t chosen_2;
-      if (mask) {
-        chosen_2 = rt::nan<opmath_t>();
-      } else {
-        chosen_2 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, position), size));
-      }
-      chosen = chosen_2;
+      const int64_t position_3 = argsort_w.load(place, i_2, rt::checked(position_2, size));
+      chosen = values.load(place, i_2, rt::checked(position_3, size));
     }
     output.store(chosen, place, i_2);
   }
@@ -86,15 +80,9 @@ struct Step_median_filter_forward_slope {
     const bool mask = w == argsort_w.load(place, i_2, rt::floordiv(size - 1, 2));
     int64_t chosen;
     if (mask) {
-      int64_t chosen_2;
-      if (size == 0) {
-        chosen_2 = 0;
-      } else {
-        const int64_t position = argsort_w.load(place, i_2, size - 1);
-        const opmath_t values_picked = values.load(place, i_2, rt::checked(position, size));
-        chosen_2 = rt::isnan(values_picked) ? 0 : 1;
-      }
-      chosen = chosen_2;
+      const int64_t position = argsort_w.load(place, i_2, size - 1);
+      const bool mask_2 = rt::isnan(values.load(place, i_2, rt::checked(position, size)));
+      chosen = mask_2 ? 0 : 1;
     } else {
       chosen = 0;
     }

@@ -50,26 +50,23 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> argsort_w_at(argsort_w, run.at[1] + (size_2 - 1) * argsort_w.stride(2), run.step[1],
+                                             run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      const rt::Fixed argsort_w_2(size_2 - 1);
-      const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 1, 1), 0,
-                                           rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2));
-      const auto values_wanted = [&](int64_t) { return !(size_2 == 0); };
       const auto values_2 = [&](int64_t i) { return argsort_w_at[i]; };
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_w_at.same), 0,
-                                         rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
-      const rt::Fixed argsort_w_2_2(rt::floordiv(size_2 - 1, 2));
-      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0,
-                                             rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
-      const auto values_wanted_2 = [&](int64_t i) { return !(size_2 == 0) && !rt::isnan(values_at[i]); };
+      const auto argsort_w_wanted = [&](int64_t i) { return !rt::isnan(values_at[i]); };
+      const rt::Fixed argsort_w_2(rt::floordiv(size_2 - 1, 2));
+      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
+                                             rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2));
       const auto values_2_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at_2(host, values, rt::stretch(run, 2, argsort_w_at_2.same), 0,
-                                           rt::wanted(values_wanted_2),
+                                           rt::wanted(argsort_w_wanted),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_2));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t chosen = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : values_at_2[i];
-        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : chosen);
+        const auto value = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : values_at_2[i];
+        output_out.set(i, value);
       });
     });
   });
@@ -100,14 +97,14 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
       const rt::Fixed argsort_w_2(size_2 - 1);
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held_2, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2));
-      const auto values_wanted = [&](int64_t i) { return outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0); };
+      const auto values_wanted = [&](int64_t i) { return outer.index(run, 0, i) == argsort_w_at[i]; };
       const auto values_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 1, argsort_w_at_2.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
       rt::each(run.size, [&](int64_t i) {
-        const int64_t chosen = size_2 == 0 ? 0 : rt::isnan(values_at[i]) ? 0 : 1;
-        slope_out.set(i, outer.index(run, 0, i) == argsort_w_at[i] ? chosen : 0);
+        const auto value = outer.index(run, 0, i) == argsort_w_at[i] ? (rt::isnan(values_at[i]) ? 0 : 1) : 0;
+        slope_out.set(i, value);
       });
     });
   });

@@ -33,6 +33,7 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_0(const Tensor& input, int64_t 
   }
   call.run(0, {0, 1}, {call.size(1), size, stride.value_or(int64_t{}), call.size(0)});
   call.set("argsort_w", opgen::argsort(call.whole("values", Element::compute), -1));
+  call.reach(2, 2, size, size - 1, size - 1, call.batch_count() * call.size(1));
   call.run(1, {1, 2, 3}, {call.size(1), size}, {q * (size - 1), q});
   if (recorded) call.run(2, {2, 1, 4}, {call.size(1), size}, {q * (size - 1), q});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
@@ -52,6 +53,7 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_1(const Tensor& input, int64_t 
   call.allocate("slope", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)}, recorded);
   call.run(3, {0, 1}, {call.size(1), size, call.size(0)});
   call.set("argsort_w", opgen::argsort(call.whole("values", Element::compute), -1));
+  call.reach(2, 2, size, size - 1, size - 1, call.batch_count() * call.size(1));
   call.run(1, {1, 2, 3}, {call.size(1), size}, {q * (size - 1), q});
   if (recorded) call.run(2, {2, 1, 4}, {call.size(1), size}, {q * (size - 1), q});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};

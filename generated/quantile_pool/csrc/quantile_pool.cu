@@ -45,45 +45,40 @@ struct Step_quantile_pool_forward_0_output {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t difference = shift - rt::floor(shift);
-    const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
-    const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
+    const int64_t position = argsort_w.load(place, p, size - 1);
+    const opmath_t values_picked = values.load(place, p, rt::checked(position, size));
+    const bool mask = rt::isnan(values_picked);
+    const int64_t position_2 = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
+    const int64_t position_3 = static_cast<int64_t>(rt::floor(q * (size - 1)));
     opmath_t chosen;
-    if (size == 0) {
+    if (mask) {
       chosen = rt::nan<opmath_t>();
     } else {
-      const int64_t position_3 = argsort_w.load(place, p, size - 1);
-      const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
-      const bool mask = rt::isnan(values_picked);
+      const bool mask_2 = difference == 0;
       opmath_t chosen_2;
-      if (mask) {
-        chosen_2 = rt::nan<opmath_t>();
+      if (mask_2) {
+        const int64_t position_4 = argsort_w.load(place, p, rt::checked(position_3, size));
+        chosen_2 = values.load(place, p, rt::checked(position_4, size));
       } else {
-        const bool mask_2 = difference == 0;
+        const bool mask_3 = difference < opmath_t(0.5);
         opmath_t chosen_3;
-        if (mask_2) {
-          const int64_t position_4 = argsort_w.load(place, p, rt::checked(position_2, size));
-          chosen_3 = values.load(place, p, rt::checked(position_4, size));
+        if (mask_3) {
+          const int64_t position_5 = argsort_w.load(place, p, rt::checked(position_2, size));
+          const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_5, size));
+          const int64_t position_6 = argsort_w.load(place, p, rt::checked(position_3, size));
+          const opmath_t values_picked_3 = values.load(place, p, rt::checked(position_6, size));
+          const opmath_t difference_2 = values_picked_2 - values_picked_3;
+          const opmath_t product = difference * difference_2;
+          chosen_3 = values_picked_3 + product;
         } else {
-          const bool mask_3 = difference < opmath_t(0.5);
-          opmath_t chosen_4;
-          if (mask_3) {
-            const int64_t position_5 = argsort_w.load(place, p, rt::checked(position_2, size));
-            const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_5, size));
-            const int64_t position_6 = argsort_w.load(place, p, rt::checked(position, size));
-            const opmath_t values_picked_3 = values.load(place, p, rt::checked(position_6, size));
-            const opmath_t difference_2 = values_picked_3 - values_picked_2;
-            const opmath_t product = difference * difference_2;
-            chosen_4 = values_picked_2 + product;
-          } else {
-            const opmath_t difference_3 = 1 - difference;
-            const int64_t position_7 = argsort_w.load(place, p, rt::checked(position_2, size));
-            const opmath_t values_picked_4 = values.load(place, p, rt::checked(position_7, size));
-            const int64_t position_8 = argsort_w.load(place, p, rt::checked(position, size));
-            const opmath_t values_picked_5 = values.load(place, p, rt::checked(position_8, size));
-            const opmath_t difference_4 = values_picked_5 - values_picked_4;
-            chosen_4 = values_picked_5 - difference_3 * difference_4;
-          }
-          chosen_3 = chosen_4;
+          const opmath_t difference_3 = 1 - difference;
+          const int64_t position_7 = argsort_w.load(place, p, rt::checked(position_3, size));
+          const opmath_t values_picked_4 = values.load(place, p, rt::checked(position_7, size));
+          const int64_t position_8 = argsort_w.load(place, p, rt::checked(position_2, size));
+          const opmath_t values_picked_5 = values.load(place, p, rt::checked(position_8, size));
+          const opmath_t difference_4 = values_picked_5 - values_picked_4;
+          const opmath_t product_2 = difference_3 * difference_4;
+          chosen_3 = values_picked_5 - product_2;
         }
         chosen_2 = chosen_3;
       }
@@ -98,14 +93,13 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::real(0),
-                 rt::real(1), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::real(0),
+                                            rt::real(1), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> slope;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
-  int64_t size;
   opmath_t shift, q;
+  int64_t size;
   rt::Divider<rank> w_size, p_size;
   rt::Batch<rank> batch;
 
@@ -114,49 +108,34 @@ struct Step_quantile_pool_forward_0_slope {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool mask = size == 0;
-    const bool mask_2 = !mask;
     const opmath_t difference_2 = shift - rt::floor(shift);
-    const bool mask_3 = difference_2 == 0;
+    const bool mask = difference_2 == 0;
     const opmath_t difference_3 = 1 - difference_2;
-    const bool mask_4 = mask_2 && !mask_3;
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
-    const bool mask_5 = mask_4 && w == argsort_w.load(place, p, rt::checked(position, size));
+    const bool mask_2 = !mask && w == argsort_w.load(place, p, rt::checked(position, size));
     const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
-    const bool mask_6 = mask_2 && w == argsort_w.load(place, p, rt::checked(position_2, size));
+    const bool mask_3 = w == argsort_w.load(place, p, rt::checked(position_2, size));
     opmath_t chosen;
-    if (mask_6) {
-      opmath_t chosen_2;
-      if (mask) {
-        chosen_2 = 0;
-      } else {
-        const int64_t position_3 = argsort_w.load(place, p, size - 1);
-        const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
-        const bool mask_7 = rt::isnan(values_picked);
-        chosen_2 = mask_7 ? opmath_t(0) : mask_3 ? opmath_t(1) : difference_3;
-      }
-      chosen = chosen_2;
+    if (mask_3) {
+      const int64_t position_3 = argsort_w.load(place, p, size - 1);
+      const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
+      const bool mask_4 = rt::isnan(values_picked);
+      chosen = mask_4 ? opmath_t(0) : mask ? opmath_t(1) : difference_3;
     } else {
       chosen = 0;
     }
-    opmath_t chosen_3;
-    if (mask_5) {
-      opmath_t chosen_4;
-      if (mask) {
-        chosen_4 = 0;
-      } else {
-        const int64_t position_4 = argsort_w.load(place, p, size - 1);
-        const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_4, size));
-        const bool mask_8 = rt::isnan(values_picked_2);
-        const opmath_t chosen_6 = difference_2 < opmath_t(0.5) ? difference_2 : 1 - difference_3;
-        const opmath_t chosen_5 = mask_3 ? opmath_t(0) : chosen_6;
-        chosen_4 = mask_8 ? opmath_t(0) : chosen_5;
-      }
-      chosen_3 = chosen_4;
+    opmath_t chosen_2;
+    if (mask_2) {
+      const int64_t position_4 = argsort_w.load(place, p, size - 1);
+      const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_4, size));
+      const bool mask_5 = rt::isnan(values_picked_2);
+      const opmath_t chosen_4 = difference_2 < opmath_t(0.5) ? difference_2 : 1 - difference_3;
+      const opmath_t chosen_3 = mask ? opmath_t(0) : chosen_4;
+      chosen_2 = mask_5 ? opmath_t(0) : chosen_3;
     } else {
-      chosen_3 = 0;
+      chosen_2 = 0;
     }
-    slope.store(chosen + chosen_3, place, p, w);
+    slope.store(chosen + chosen_2, place, p, w);
   }
 };
 

@@ -51,62 +51,51 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> argsort_w_at(argsort_w, run.at[1] + (size_2 - 1) * argsort_w.stride(2), run.step[1],
+                                             run.size);
       rt::Sink<opmath_t> output_out(output, run.at[6], run.step[6], run.size);
-      const rt::Fixed argsort_w_2(size_2 - 1);
-      const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 1, 1), 0,
-                                           rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2));
-      const auto values_wanted = [&](int64_t) { return !(size_2 == 0); };
       const auto values_2 = [&](int64_t i) { return argsort_w_at[i]; };
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_w_at.same), 0,
-                                         rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
       const auto argsort_w_wanted = [&](int64_t i) {
-        const bool mask = !(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
+        const bool mask = !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
         const bool mask_2 = !(shift - rt::floor(shift) < opmath_t(0.5));
-        const bool mask_4 = !(shift - rt::floor(shift) == 0);
-        const bool mask_3 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_4 && mask_2;
-        const bool mask_6 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_5 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_4 && mask_6;
-        return mask || mask_5 || mask_3;
+        const bool mask_3 = !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_2;
+        const bool mask_4 = shift - rt::floor(shift) < opmath_t(0.5);
+        return mask || (!rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_4) || mask_3;
       };
-      const rt::Fixed argsort_w_2_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
+      const rt::Fixed argsort_w_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
-                                             rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
-      const auto values_wanted_2 = [&](int64_t i) {
-        const bool mask_7 = !(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
-        const bool mask_8 = !(shift - rt::floor(shift) < opmath_t(0.5));
-        const bool mask_10 = !(shift - rt::floor(shift) == 0);
-        const bool mask_9 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_10 && mask_8;
-        const bool mask_12 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_11 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_10 && mask_12;
-        return mask_7 || mask_11 || mask_9;
+                                             rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2));
+      const auto values_wanted = [&](int64_t i) {
+        const bool mask_5 = !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
+        const bool mask_6 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_7 = !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_6;
+        const bool mask_8 = shift - rt::floor(shift) < opmath_t(0.5);
+        return mask_5 || (!rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_8) || mask_7;
       };
       const auto values_2_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at_2(host, values, rt::stretch(run, 2, argsort_w_at_2.same), 0,
-                                           rt::wanted(values_wanted_2),
+                                           rt::wanted(values_wanted),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_2));
       const auto argsort_w_wanted_2 = [&](int64_t i) {
-        const bool mask_13 = !(shift - rt::floor(shift) < opmath_t(0.5));
-        const bool mask_15 = !(shift - rt::floor(shift) == 0);
-        const bool mask_14 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_15 && mask_13;
-        const bool mask_17 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_16 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_15 && mask_17;
-        return mask_16 || mask_14;
+        const bool mask_9 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_10 = !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_9;
+        const bool mask_11 = shift - rt::floor(shift) < opmath_t(0.5);
+        return (!rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_11) || mask_10;
       };
-      const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
+      const rt::Fixed argsort_w_2_2(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
       const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 5, 1), 0, rt::wanted(argsort_w_wanted_2),
-                                             rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_3));
-      const auto values_wanted_3 = [&](int64_t i) {
-        const bool mask_18 = !(shift - rt::floor(shift) < opmath_t(0.5));
-        const bool mask_20 = !(shift - rt::floor(shift) == 0);
-        const bool mask_19 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_20 && mask_18;
-        const bool mask_22 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_21 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_20 && mask_22;
-        return mask_21 || mask_19;
+                                             rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
+      const auto values_wanted_2 = [&](int64_t i) {
+        const bool mask_12 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_13 = !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_12;
+        const bool mask_14 = shift - rt::floor(shift) < opmath_t(0.5);
+        return (!rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0) && mask_14) || mask_13;
       };
       const auto values_2_3 = [&](int64_t i) { return argsort_w_at_3[i]; };
       const rt::Line<opmath_t> values_at_3(host, values, rt::stretch(run, 4, argsort_w_at_3.same), 0,
-                                           rt::wanted(values_wanted_3),
+                                           rt::wanted(values_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_3));
       rt::each(run.size, [&, shift](int64_t i) {
         const opmath_t difference = shift - rt::floor(shift);
@@ -114,8 +103,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t total_2 = values_at_2[i] + difference * (values_at_3[i] - values_at_2[i]);
         const opmath_t chosen_2 = difference < opmath_t(0.5) ? total_2 : difference_2;
         const opmath_t chosen = difference == 0 ? values_at_2[i] : chosen_2;
-        const opmath_t chosen_3 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : chosen;
-        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : chosen_3);
+        output_out.set(i, rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : chosen);
       });
     });
   });
@@ -125,8 +113,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
-  const int64_t size_2 = call.ints[1];
   const auto q = static_cast<opmath_t>(call.reals[1]);
+  const int64_t size_2 = call.ints[1];
   const auto shift = static_cast<opmath_t>(call.reals[0]);
   const int64_t P = call.ints[0];
   const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
@@ -144,43 +132,37 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<int64_t> argsort_w_held;
+    rt::Held<int64_t> argsort_w_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> slope_out(slope, run.at[4], run.step[4], run.size);
-      const auto argsort_w_wanted = [&](int64_t) { return !(size_2 == 0); };
       const rt::Fixed argsort_w_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
-      const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 0, 1), 0, rt::wanted(argsort_w_wanted),
+      const rt::Line<int64_t> argsort_w_at(host, argsort_w_held, argsort_w, rt::stretch(run, 0, 1), 0,
                                            rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
       const rt::Fixed argsort_w_2_2(size_2 - 1);
-      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held, argsort_w, rt::stretch(run, 2, 1), 0,
+      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held_2, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
-      const auto argsort_w_wanted_2 = [&](int64_t) { return !(size_2 == 0) && !(shift - rt::floor(shift) == 0); };
+      const auto argsort_w_wanted = [&](int64_t) { return !(shift - rt::floor(shift) == 0); };
       const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
-      const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted_2),
+      const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2_3));
       const auto values_wanted = [&](int64_t i) {
-        const bool mask_2 = !(size_2 == 0) && !(shift - rt::floor(shift) == 0);
-        const bool mask = mask_2 && outer.index(run, 0, i) == argsort_w_at_3[i];
-        const bool mask_3 = !(size_2 == 0) && outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0);
-        return mask_3 || (mask && !(size_2 == 0));
+        const bool mask = !(shift - rt::floor(shift) == 0) && outer.index(run, 0, i) == argsort_w_at_3[i];
+        return outer.index(run, 0, i) == argsort_w_at[i] || mask;
       };
       const auto values_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 1, argsort_w_at_2.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
       rt::each(run.size, [&, shift](int64_t i) {
-        const bool mask_4 = size_2 == 0;
-        const bool mask_2_2 = !mask_4;
         const opmath_t difference_2 = shift - rt::floor(shift);
-        const bool mask_3_2 = difference_2 == 0;
+        const bool mask_2 = difference_2 == 0;
         const opmath_t difference_3 = 1 - difference_2;
         const opmath_t chosen_2 = difference_2 < opmath_t(0.5) ? difference_2 : 1 - difference_3;
-        const opmath_t chosen = mask_3_2 ? opmath_t(0) : chosen_2;
-        const opmath_t chosen_3 = rt::isnan(values_at[i]) ? opmath_t(0) : mask_3_2 ? opmath_t(1) : difference_3;
-        const opmath_t chosen_4 = mask_4 ? opmath_t(0) : rt::isnan(values_at[i]) ? opmath_t(0) : chosen;
-        const bool mask_5 = mask_2_2 && !mask_3_2 && outer.index(run, 0, i) == argsort_w_at_3[i];
-        const bool mask_6 = mask_2_2 && outer.index(run, 0, i) == argsort_w_at[i];
-        const opmath_t chosen_5 = mask_6 ? (mask_4 ? opmath_t(0) : chosen_3) : opmath_t(0);
-        slope_out.set(i, chosen_5 + (mask_5 ? chosen_4 : opmath_t(0)));
+        const opmath_t chosen = mask_2 ? opmath_t(0) : chosen_2;
+        const opmath_t chosen_3 = rt::isnan(values_at[i]) ? opmath_t(0) : mask_2 ? opmath_t(1) : difference_3;
+        const opmath_t chosen_4 = outer.index(run, 0, i) == argsort_w_at[i] ? chosen_3 : opmath_t(0);
+        const bool mask_3 = !mask_2 && outer.index(run, 0, i) == argsort_w_at_3[i];
+        slope_out.set(i, chosen_4 + (mask_3 ? (rt::isnan(values_at[i]) ? opmath_t(0) : chosen) : opmath_t(0)));
       });
     });
   });

@@ -131,8 +131,9 @@ class ExpressionParser(QuestionParser):
         span = left.span.to(parts[-1].span)
         match level:
             case 1 | 2:  # or, and
-                if (bits := of_bits(signs[0].span.text, parts, signs[0].span)) is not None:
-                    self.bag.amend("OPG201", signs[0].span, f"write `{unparse(bits)}`")
+                if (bits := of_bits([sign.span for sign in signs], parts, self.words)) is not None:
+                    for sign in signs:
+                        self.bag.amend("OPG201", sign.span, f"write `{unparse(bits)}`")
                 return bits or Logic(ops[0], tuple(parts), span)
             case 3:
                 for other in (sign for sign in signs if sign.text == "<>"):

@@ -200,12 +200,17 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     later = {n: g.state.later.pop(n) for n in g.bodies}
     known = {n: g.wanted(s).kind or _start_kind(g, n) for n, s in g.bodies.items()}
 
+    endless: list[Kinds] = []  # with which nothing is wrong but that an index has no extent
+
     def tried(kinds: Kinds) -> Kinds | None:
         state, bag = g.state.apart(), Bag()
         steps = _steps(replace(g, state=state, bag=bag), sizes, later, kinds, settled=False)
+        if bag.has_errors and all(d.code == "OPG214" for d in bag.items):
+            endless.append(kinds)
         return None if steps is None or bag.has_errors else {n: state.tensors[n].kind for n in kinds}
 
     kinds, right = settled(known, tried)
+    kinds = kinds if right or not endless else endless[0]
     of_bodies = Bag()
     steps = _steps(replace(g, bag=of_bodies), sizes, later, kinds, settled=right)
     _add(g.bag, no_consequences(of_starts.items, of_bodies.items, sizes.unknown_along()))

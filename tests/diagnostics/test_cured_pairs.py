@@ -40,3 +40,39 @@ def test_pairs_are_factors_and_the_outermost_first(value: str, meant: str) -> No
 @pytest.mark.parametrize("value", ["q[d]*q[d]*s[d]", "sum[n](x[n, d]*x[n, d])*s[d]"])
 def test_a_third_factor_has_no_partner(value: str) -> None:
     assert not any("j]" in line and "where" not in line for line in said(whole(ROWS, f"c[d, d] = {value}")))
+
+
+BITS = (
+    "inputs: {a: {shape: [N], dtype: int}, b: {shape: [N], dtype: int}, m: {shape: [N], dtype: bool}}\n"
+    "params: {mask: {type: int}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("a[n] & b[n] << 1", "bitand(a[n], b[n] * 2**1)"),
+        ("a[n] | b[n]", "bitor(a[n], b[n])"),
+        ("a[n] & mask", "bitand(a[n], mask)"),
+        ("a[n] & ~b[n]", "bitand(a[n], bitxor(b[n], -1))"),
+        ("a[n] & b[n] | a[n]", "bitor(bitand(a[n], b[n]), a[n])"),
+        ("(a[n] & b[n]) ^ (a[n] >> 2)", "bitxor(bitand(a[n], b[n]), a[n] // 2**2)"),
+        ("a[n] & b[n] == 0", "bitand(a[n], b[n]) == 0"),
+        ("where(a[n] & b[n], 1, 0)", "bitand(a[n], b[n]) != 0"),
+    ],
+)
+def test_signs_for_bits_between_elements_of_integers(value: str, meant: str) -> None:
+    lines = said(whole(BITS, f"y[n] = {value}"))
+    assert meant in [line.removeprefix("y[n] = ") for line in lines]
+    assert not any(" and " in line or " or " in line for line in lines)
+    built(
+        whole(BITS, f"y[n] = {meant}").replace(
+            "params: {mask: {type: int}}", "" if "mask" not in meant else "params: {mask: {type: int}}"
+        ),
+        warned=True,
+    )
+
+
+@pytest.mark.parametrize("value", ["m[n] & (a[n] > 0)", "(a[n] > 0) | (b[n] > 0)", "a[n] > 0 & b[n] > 0"])
+def test_signs_between_conditions_stay_words(value: str) -> None:
+    assert not any("bitand(a[n]" in line or "bitor(a[n]" in line for line in said(whole(BITS, f"y[n] = {value}")))

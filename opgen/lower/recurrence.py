@@ -21,6 +21,7 @@ from opgen.lower.draw import placed_step
 from opgen.lower.equations import too_early
 from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
+from opgen.lower.recurrence_ends import is_last
 from opgen.lower.recurrence_follow import followed
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_ranks import read_whole
@@ -268,7 +269,7 @@ def _far(g: _Group, sizes: Extents, n: str, s: Assign, k: int) -> int | None:
     expr = Name(item.name, item.span) if isinstance(item, Binder) else item
     position, extent = extent_of(frame_of(g.d, g.state, Bag()), expr), sizes.known.get((n, k))
     if extent is None or position is None:
-        return None if extent is not None else 1
+        return None if extent is not None or is_last(expr) else 1
     away = (polynomial(position, g.state.dims) - polynomial(extent, g.state.dims)).constant
     return None if away is None or away < 0 else away + 1
 

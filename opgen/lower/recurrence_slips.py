@@ -15,6 +15,7 @@ from opgen.lang.walk import integer, nodes, statement_at, statement_names, trans
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
+from opgen.lower.recurrence_components import components_go_on
 from opgen.lower.recurrence_ends import target_with_end
 from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.recurrence_table import MOVED, of_table, without_border
@@ -251,6 +252,8 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     """What a statement that reads its own element means, by where the start of that name stands."""
     if not isinstance(e, Access):
         return _OTHER
+    for told in components_go_on(d, e.name, [s for s in d.forward if s.target.name == e.name]):
+        return told
     for s in d.forward:
         items = s.target.items or ()
         if s.target.name != e.name or len(items) != len(e.items):
@@ -306,7 +309,9 @@ def nothing_goes_on(d: Declarations, name: str, starts: Sequence[Assign], bag: B
         if own is not None and len(beside) == 1 and not isinstance(beside[0], Dots):
             bag.error("OPG241", "this is no plain index", beside[0].span, hints=own.hints)
             return
-    bag.error("OPG250", f"`{name}` has a start and nothing that goes on from it", starts[0].target.span)
+    message, hints = f"`{name}` has a start and nothing that goes on from it", components_go_on(d, name, starts)
+    message = f"the components of `{name}` read one another" if hints else message
+    bag.error("OPG250", message, starts[0].target.span, hints=hints)
 
 
 def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.ir import text
-from opgen.lang.circles import accesses, in_order, is_constant
+from opgen.lang.circles import accesses, is_constant
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import integer, nodes, transform
@@ -71,9 +71,17 @@ def _with_names(d: Declarations, name: str, statements: Sequence[Assign], place:
             read = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in own)
             joined.append(replace(s, value=Access(chosen, _plain(read), s.span, s.span)))
     starts = [s for s in made if any(map(is_constant, s.target.items or ()))]
+    names = tuple(form.format(c) for c in components)
+
+    def reads(s: Assign) -> bool:  # what reads none of them comes first
+        return any(accesses((s,), names))
+
+    apart = {s.target.name for s in made if not reads(s)} - {s.target.name for s in made if reads(s)}
+    shifted = {a.name for a in accesses(made, names) if not all(isinstance(i, Name | Dots) for i in a.items)}
+    good = good and apart.isdisjoint(shifted)  # elsewhere 0 stands before the first element
     if not good or len(joined) != len(components) or not all(_is_outside(s.target) for s in starts):
         return []
-    return [unparse_assign(s) for s in (*starts, *in_order([s for s in made if s not in starts]), *joined)]
+    return [unparse_assign(s) for s in (*starts, *sorted((s for s in made if s not in starts), key=reads), *joined)]
 
 
 def _plain(items: Sequence[object]) -> tuple[Expr | Dots, ...]:

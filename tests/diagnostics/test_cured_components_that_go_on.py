@@ -29,8 +29,8 @@ READ = "inputs: {f: {shape: [T]}, a: {shape: [B, T]}}"
         ),
         (
             "[2, B, T]",
-            ["s[0, b, t] = s[0, b, t - 1] + s[1, b, t - 1]", "s[1, b, t] = a[b, t]"],
-            ["s1[b, t] = a[b, t]", "s0[b < B, t < T] = s0[b, t - 1] + s1[b, t - 1]"],
+            ["s[0, b, t] = s[0, b, t - 1] + s[1, b, t]", "s[1, b, t] = a[b, t]"],
+            ["s1[b, t] = a[b, t]", "s0[b < B, t < T] = s0[b, t - 1] + s1[b, t]"],
         ),
         ("[T, 2]", ["s[t, 0] = f[t]", "s[t, 1] = s[t, 0]*2"], ["s0[t] = f[t]", "s1[t < T] = s0[t] * 2"]),
     ],
@@ -46,6 +46,7 @@ def test_components_have_names(shape: str, lines: list[str], meant: list[str]) -
     "lines",
     [
         ["s[t, 0] = s[t - 1, 0] + f[t]", "s[t, 1] = sum[k](s[t - 1, k]) + f[t]"],
+        ["s[t, 0] = s[t - 1, 0] + s[t - 1, 1]", "s[t, 1] = f[t]"],
         ["s[0, 0] = 1", "s[t, 0] = s[t - 1, 0] + s[t - 1, 1]", "s[t, 1] = s[t - 1, 1] + f[t]"],
     ],
 )

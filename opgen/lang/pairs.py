@@ -110,10 +110,8 @@ def _differs(e: Expr, index: str, *, of_one: bool) -> bool:
     if not isinstance(e, Sum):
         return False
     read = [[a for a in nodes(t) if isinstance(a, Access) and _count(a, index)] for _, t in e.terms]
-    first, *others = [r[0] for r in read if r] or [None]
-    return first is not None and any(
-        o is not None and o.items == first.items and (o.name == first.name or not of_one) for o in others
-    )
+    found = [r[0] for r in read if r]
+    return any(o.items == found[0].items and (o.name == found[0].name or not of_one) for o in found[1:])
 
 
 def _has_pair(e: Expr, index: str) -> bool:

@@ -32,10 +32,9 @@ def components_go_on(d: Declarations, name: str, statements: Sequence[Assign]) -
 
 def _constants(s: Assign) -> list[int]:
     """The positions at which a target has an integer that chooses a component."""
-    found = enumerate(s.target.items or ())
-    return [
-        k for k, i in found if not isinstance(i, Binder | Dots) and (integer(i) if integer(i) is not None else -1) >= 0
-    ]
+    items = s.target.items or ()
+    found = ((k, _chosen(items, k)) for k in range(len(items)))
+    return [k for k, chosen in found if chosen is not None and chosen >= 0]
 
 
 def _with_names(d: Declarations, name: str, statements: Sequence[Assign], place: int) -> list[str]:

@@ -270,7 +270,7 @@ def _are_idle(parts: Sequence[str], read: Container[str]) -> bool:
 def _names_outside_of_groups(spec: OpSpec) -> frozenset[str]:
     """The names that formulas read, indices among them, or that other items of shapes are made of."""
     formulas = [spec.forward, spec.backward, *(d.value for d in spec.dims)]
-    shapes = (t.shape for t in (*spec.inputs, *(spec.outputs or ())))
+    shapes = (*(t.shape for t in spec.inputs), *(o.shape for o in spec.outputs or ()))
     items = [i.text for shape in shapes for i in shape or () if not _GROUP.fullmatch(i.text.strip())]
     module = () if spec.module is None else (str(n) for n in spec.module.dims)
     return frozenset(

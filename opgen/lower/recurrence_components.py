@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from opgen.ir import text
 from opgen.lang.circles import accesses, is_constant
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Target
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Target
 from opgen.lang.unparse import unparse_assign
-from opgen.lang.walk import integer, nodes, transform
+from opgen.lang.walk import integer, nodes, rebuild, transform
 from opgen.lower.declare import Declarations
 
 
@@ -39,6 +39,7 @@ def _constants(s: Assign) -> list[int]:
 
 def _with_names(d: Declarations, name: str, statements: Sequence[Assign], place: int) -> list[str]:
     """The statements with a name for each component; empty where that is not certain."""
+    statements = _each(statements, place)
     components = [*dict.fromkeys(_chosen(s.target.items or (), place) for s in statements)]
     known = {*d.inputs, *d.params, *(o.target.name for o in (*d.forward, *d.backward))}
     around = {a.name for s in statements for a in nodes(s.value) if isinstance(a, Access)}
@@ -81,6 +82,32 @@ def _with_names(d: Declarations, name: str, statements: Sequence[Assign], place:
     if not good or len(joined) != len(components) or not all(_is_outside(s.target) for s in starts):
         return []
     return [unparse_assign(s) for s in (*starts, *sorted((s for s in made if s not in starts), key=reads), *joined)]
+
+
+def _each(statements: Sequence[Assign], place: int) -> list[Assign]:
+    """The statements, with one for each component in place of a start of them all: `s[-1, c] = x0[c]`."""
+    chosen = [k for s in statements if (k := _chosen(s.target.items or (), place)) is not None]
+    made: list[Assign] = []
+    for s in statements:
+        items = s.target.items or ()
+        item = items[place] if place < len(items) else None
+        if not isinstance(item, Binder) or item.extent is not None or is_constant(item):
+            made.append(s)
+            continue
+        for k in dict.fromkeys(chosen):
+            number = Number(k, item.span)
+            target = replace(s.target, items=(*items[:place], number, *items[place + 1 :]))
+            made.append(replace(s, target=target, value=_with_number(s.value, item.name, number)))
+    return made
+
+
+def _with_number(e: Expr, index: str, number: Number) -> Expr:
+    """An expression with a number in place of an index."""
+    if isinstance(e, Name):
+        return number if e.name == index else e
+    if isinstance(e, Reduction) and any(isinstance(b, Binder) and b.name == index for b in e.binders):
+        return e
+    return rebuild(e, lambda part: _with_number(part, index, number))
 
 
 def _plain(items: Sequence[object]) -> tuple[Expr | Dots, ...]:

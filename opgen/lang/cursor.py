@@ -37,6 +37,13 @@ class Cursor:
     def peek(self, ahead: int = 1) -> Token:
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
 
+    def skip_to(self, end: int) -> Span:
+        """Pass what begins here and ends at a place, one token at least."""
+        first = last = self.advance().span
+        while self.token.span.start < end:
+            last = self.advance().span
+        return first.to(last)
+
     def advance(self) -> Token:
         token = self.tokens[self.at]
         if token.kind is not T.END:

@@ -10,11 +10,12 @@ from opgen.lang.nodes import Binder, Dots, Expr, Name, Product, Reduction
 
 def contraction(text: str, tensors: Sequence[Expr]) -> tuple[Expr, tuple[str, ...]] | None:
     """The sum of products that an equation means, with the order of its indices."""
-    sides = text.replace(" ", "").split("->")
-    inputs = [_letters(side) for side in sides[0].split(",")]
+    sides = text.split("->")
+    read = _words if any(" " in part.strip() for side in sides for part in side.split(",")) else _letters
+    inputs = [read(side) for side in sides[0].split(",")]
     if len(sides) != 2 or len(inputs) != len(tensors) or not all(isinstance(t, Name) for t in tensors):
         return None
-    order = _letters(sides[1])
+    order = read(sides[1])
     factors = [
         ("*", access_at(t.name, items, t)) for t, items in zip(tensors, inputs, strict=True) if isinstance(t, Name)
     ]
@@ -27,6 +28,11 @@ def contraction(text: str, tensors: Sequence[Expr]) -> tuple[Expr, tuple[str, ..
     return body, order
 
 
+def _words(side: str) -> tuple[str, ...]:
+    """The axes of a pattern of einops, between spaces."""
+    return tuple(word if word == "..." else word.lower() for word in side.replace("...", " ... ").split())
+
+
 def _letters(side: str) -> tuple[str, ...]:
-    before, dots, after = side.partition("...")
+    before, dots, after = side.replace(" ", "").partition("...")
     return (*before.lower(), *(["..."] if dots else []), *after.lower())

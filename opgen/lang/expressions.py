@@ -49,6 +49,7 @@ from opgen.lang.questions import QuestionParser
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
 from opgen.lang.turned import marked, times
+from opgen.lang.type_limits import infinite, type_limit
 from opgen.lang.unparse import respelled, unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -131,8 +132,9 @@ class ExpressionParser(QuestionParser):
         span = left.span.to(parts[-1].span)
         match level:
             case 1 | 2:  # or, and
-                if (bits := of_bits(signs[0].span.text, parts, signs[0].span)) is not None:
-                    self.bag.amend("OPG201", signs[0].span, f"write `{unparse(bits)}`")
+                if (bits := of_bits([sign.span for sign in signs], parts, self.words)) is not None:
+                    for sign in signs:
+                        self.bag.amend("OPG201", sign.span, f"write `{unparse(bits)}`")
                 return bits or Logic(ops[0], tuple(parts), span)
             case 3:
                 for other in (sign for sign in signs if sign.text == "<>"):
@@ -268,6 +270,8 @@ class ExpressionParser(QuestionParser):
         if token.kind is T.TEXT:
             self.advance()
             return Text(token.text[1:-1], token.span)
+        if (limit := type_limit(token.span.source.text, token.span.start)) is not None:
+            return infinite(self.idioms, limit[0], self.skip_to(limit[1]))
         is_choice = token.is_word("if") and self.peek().is_op("(") and is_list(self.tokens, self.at + 1)  # of Excel
         if is_choice or (token.kind is T.NAME and token.text not in _KEYWORDS):
             return self.named()

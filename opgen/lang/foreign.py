@@ -125,7 +125,7 @@ def called(
             return Meant(condition)
         case "matmul", (a, b):
             return _product(words, a, b, left, turned)
-        case "einsum", (Text(value=text), *tensors):
+        case "einsum", (Text(value=text), *tensors) | (*tensors, Text(value=text)):
             contracted = contraction(text, tensors)
             return None if contracted is None else Meant(*contracted)
         case "cdist", (a, b) if not named:

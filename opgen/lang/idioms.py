@@ -306,9 +306,8 @@ class Idioms(Notes):
                 return None
 
     def _in_order(self, name: str, of: Expr, axis: str | None, more: Expr | None) -> None:
-        made = through_order(
-            self.words, name, spelled(self.words, of), axis, more, self.target, self.left, tuple(self.bound)
-        )
+        whole, at = spelled(self.words, of), self.found[-1].span
+        made = through_order(self.words, name, whole, axis, more, self.target, self.left, tuple(self.bound), at)
         if made:
             self.found[-1].hints = tuple(h for h in self.found[-1].hints if h != habits.FUNCTIONS.get(name))
         self.note_unclear(made or "")

@@ -10,7 +10,7 @@ from opgen.lang.again import read_again
 from opgen.lang.expressions import ExpressionParser
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token
-from opgen.lang.loops import added_up, as_recurrences, looped, steps_of
+from opgen.lang.loops import added_up, as_recurrences, in_one, looped, steps_of, with_target
 from opgen.lang.nodes import Assign, Number
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -40,6 +40,9 @@ class LoopParser(ExpressionParser):
         if made is None:
             return self.stepping(first, end)
         name, line = made
+        again = partial(read_again, notes=Idioms(self.words, read_again))
+        whole = in_one(line, self.words, again)
+        line = with_target(line, self.words, again)
         starts = [s for s in self.found if s.target.name == name and isinstance(s.value, Number)]
         self.found = [s for s in self.found if s not in starts]
         self.lost[name] = None
@@ -48,7 +51,7 @@ class LoopParser(ExpressionParser):
             "`for` is not part of the formula language",
             first.span,
             "OPG201",
-            f"a loop that adds up is a sum: {instead}",
+            f"a loop that adds up is a sum: {instead}{f'; or `{whole}` for one number' if whole else ''}",
         )
         while self.token is not end:
             self.advance()
@@ -60,7 +63,7 @@ class LoopParser(ExpressionParser):
         again = partial(read_again, notes=Idioms(self.words, read_again))
         steps = steps_of(first.span.source.text[start:stop], self.words, self.found, again)
         below = self.formula.text[bisect_left(self.formula.offsets, stop) :]
-        hint = "" if steps is None or first.text != "for" else as_recurrences(steps, below, self.words)
+        hint = "" if steps is None or first.text != "for" else as_recurrences(steps, below, self.words, again)
         if steps is None or not hint:
             return False
         self.found = [s for s in self.found if s.target.name not in steps.names]

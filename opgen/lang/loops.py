@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.diagnostics.suggest import listed
-from opgen.lang.layout import layout
-from opgen.lang.nodes import Assign, Binder, Dots, Expr
+from opgen.lang.layout import layout, spelled
+from opgen.lang.nodes import Assign, Binder, Dots, Expr, Reduction
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import statement_names
 
 _LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
 _STEP = re.compile(r"(?P<name>[a-z]\w*)(?P<at>\[[^\[\]]*\])? *(?P<op>[-+*/]?)=(?!=) *(?P<value>.+)")
+_BARE = re.compile(r"(?P<name>[a-z]\w*) *=(?!=) *(?P<value>.+)")
 _FROM_0 = re.compile(r"range\s*\(\s*(?:0\s*,\s*)?(?P<count>\w+)\s*\)")
 
 
@@ -57,6 +59,8 @@ class Steps:
     count: str
     written: str  # the indices that its targets have
     at: str  # and what they stand for
+    values: Sequence[str]  # of its statements, with every index that is meant
+    first: bool  # whether what is read has the steps before those indices
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,7 +68,9 @@ class Steps:
 
     def place(self, position: str) -> str:
         """The brackets of a value at a step."""
-        return f"[{self.at}, {position}]" if self.at else f"[{position}]"
+        return (
+            f"[{', '.join((position, self.at) if self.first else (self.at, position))}]" if self.at else f"[{position}]"
+        )
 
     def read(self, text: str, now: Container[str], then: str) -> str:
         """A formula with the values at a step: those of `now` at this one, the others at `then`."""
@@ -75,8 +81,8 @@ class Steps:
     def lines(self) -> list[str]:
         """The statements of the recurrences."""
         found = [f"{s.target.name}{self.place('-1')} = {_value(s)}" for s in self.starts]
-        for k, m in enumerate(self.made):
-            made = self.read(_updated(m), self.names[:k], f"{self.index} - 1")
+        for k, (m, value) in enumerate(zip(self.made, self.values, strict=True)):
+            made = self.read(_updated(m, value), self.names[:k], f"{self.index} - 1")
             found.append(f"{m['name']}{self.place(f'{self.index} < {self.count}')} = {made}")
         return found
 
@@ -99,19 +105,24 @@ def steps_of(text: str, words: Vocabulary, found: Sequence[Assign], read: Callab
     own = {", ".join(map(_item, s.target.items or ())) for s in starts} | {_inside(m["at"]) for m in made}
     written_out = (*map(_value, starts), *(m["value"] for m in made))
     values = [read(v) for v in written_out]
-    free = {i for e in values if e is not None for i in layout(words, e)} - {loop["index"]}
+    whole = [spelled(words, e) for e in values if e is not None]
+    order = list(dict.fromkeys(i for e in whole for i in layout(words, e)))
+    free = [i for i in order if i != loop["index"]]
     places = {p for n in names for v in written_out for p in re.findall(_read(n), v)}
     written, *others = own | {_inside(p) for p in places}
-    known = {*written.split(", ")} if written else {"..."}
-    if others or None in values or not free <= known:
+    known = {*written.split(", ")} if written else {*free} - {"..."} or {"..."}
+    if others or None in values or not {*free} <= known:
         return None
     used = {*re.findall(r"\w+", text), *words.letters, *words.names}
     spare = next(c for c in ("t", "s", *SPARE) if c not in used)
     index = loop["index"] if re.fullmatch("[a-z][a-z0-9]*", loop["index"]) and not words.knows(loop["index"]) else spare
-    return Steps(made, starts, index, count["count"], written, written or ", ".join(free))
+    out = [unparse(w) if e is not None and w != e else v for v, e, w in zip(written_out, values, whole, strict=True)]
+    first = not written and free != ["..."] and loop["index"] in order[:1]
+    at = written or ", ".join(free)
+    return Steps(made, starts, index, count["count"], written, at, out[len(starts) :], first)
 
 
-def as_recurrences(steps: Steps, below: str, words: Vocabulary) -> str:
+def as_recurrences(steps: Steps, below: str, words: Vocabulary, read: Callable[[str], Expr | None]) -> str:
     """What is written for such a loop, with what its values are behind it; empty where they are changed there."""
     behind = [t for line in below.splitlines() if (t := line.partition("#")[0].strip())]
     reading = [t for t in behind if any(re.search(_read(n), t) for n in steps.names)]
@@ -120,13 +131,37 @@ def as_recurrences(steps: Steps, below: str, words: Vocabulary) -> str:
     last = str(int(steps.count) - 1) if steps.count.isdigit() else f"{steps.count} - 1"
     results = _results(steps, words, is_read=bool(reading))
     after = [steps.read(t, (), last) for t in reading]
-    own = f"[{steps.written}]" if steps.written else ""
-    after += [f"{new}{own} = {n}{steps.place(last)}" for n, new in results.items()]
+    after += [f"{new} = {n}{steps.place(last)}" for n, new in results.items()]
+    after = [with_target(t, words, read) for t in after]
     instead = "it, of its start and of what reads its result" if reading else "it and of its start"
     shown = f"write {listed((*steps.lines(), *after), 'and')} in place of {instead}"
     listing = f", and list {listed(results.values(), 'and')} under `outputs` in place of {listed(results, 'and')}"
     listing = listing if _are_listed(words) and results else ""
     return f"a loop that goes on from the step before is a recurrence: {shown}{listing}"
+
+
+def with_target(line: str, words: Vocabulary, read: Callable[[str], Expr | None]) -> str:
+    """A statement of a bare name with the indices that its value has, each tensor in it at its own; others as it is."""
+    bare = _BARE.fullmatch(line)
+    value = None if bare is None else read(bare["value"])
+    if bare is None or value is None:
+        return line
+    whole = spelled(words, value)
+    own = layout(words, whole)
+    if not own or "..." in own:
+        return line
+    return f"{bare['name']}[{', '.join(own)}] = {bare['value'] if whole == value else unparse(whole)}"
+
+
+def in_one(line: str, words: Vocabulary, read: Callable[[str], Expr | None]) -> str:
+    """A sum for a bare name over the indices as well that are written and bound nowhere; empty where there are none."""
+    bare = _BARE.fullmatch(line)
+    value = None if bare is None else read(bare["value"])
+    if bare is None or not isinstance(value, Reduction) or spelled(words, value) != value:
+        return ""
+    free = [i for i in layout(words, value) if i != "..."]
+    over = (*value.binders, *(Binder(i, None, value.span) for i in free))
+    return f"{bare['name']} = {unparse(replace(value, binders=over))}" if free else ""
 
 
 def _results(steps: Steps, words: Vocabulary, *, is_read: bool) -> dict[str, str]:
@@ -143,9 +178,9 @@ def _are_listed(words: Vocabulary) -> bool:
     return any(more is not None for more in words.outputs.values())
 
 
-def _updated(m: re.Match[str]) -> str:
-    """The value of a statement, which may be an update."""
-    value, op = m["value"].strip(), m["op"]
+def _updated(m: re.Match[str], value: str = "") -> str:
+    """The value of a statement, which may be an update; `value`: with every index."""
+    value, op = value or m["value"].strip(), m["op"]
     plain = op in ("+", "-") and not re.search(r"[-+<>=]|\b(and|or|not|if)\b", value)
     return f"{m['name']} {op} {value if plain else f'({value})'}" if op else value
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
+from opgen.diagnostics.model import Span
 from opgen.lang.nodes import Access, Dots, Expr, Name
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
@@ -37,12 +39,14 @@ def through_order(
     target: str,
     left: Sequence[str] = (),
     bound: Sequence[str] = (),
+    at: Span | None = None,
 ) -> str | None:
     """The statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear.
 
     `left`: the indices of the target; the largest elements of an axis that stands there are told by a mask.
     `bound`: those of the reductions around it; what is reduced over the axis is reduced over the elements in order.
-    An index of either that the tensor does not have is the one that counts the largest.
+    An index of either that the tensor does not have is the one that counts the largest. `at`: where the name stands,
+    which tells whether it is all that a reduction without an index is of.
     """
     if name in _EXTREMES:
         return _running(words, name, of, axis, left)
@@ -77,7 +81,27 @@ def through_order(
         return f"read it through its order: {first}, and `{of.name}[{read}]` here, over `{each} < {count}` for `{axis}`"
     if free:
         return f"read it through its order: {first}, and `{of.name}[{read}]` here, over `{each} < {count}`"
+    around = None if at is None or name != "topk" else _reduced_alone(words, at)
+    if around is not None:
+        rest = _list(items, axis, None)
+        made = f"{target}[{rest}]" if rest else target
+        return f"read it through its order: {first}, then `{made} = {around}[{each} < {count}]({of.name}[{read}])`"
     return f"read it through its order: {first}, then `{made} = {of.name}[{read}]`"
+
+
+def _reduced_alone(words: Vocabulary, at: Span) -> str | None:
+    """The reduction that is a whole right side and has nothing in its brackets but the call at a place."""
+    text = at.source.text
+    before = re.search(r"(?<![=!<>])=\s*(\w+)\s*\(\s*(?:\w+\.)*$", text[: at.start])
+    end, depth = at.end, 0
+    while end < len(text) and text[end] != "\n":
+        depth += (text[end] in "([") - (text[end] in ")]")
+        end += 1
+        if not depth and text[end - 1] == ")":
+            break
+    alone = re.match(r"\s*\)\s*(?:#.*)?$", text[end:].partition("\n")[0]) is not None
+    known = before is not None and words.reductions.get(before[1]) is False
+    return before[1] if before is not None and known and alone else None
 
 
 def _running(words: Vocabulary, name: str, of: Expr, axis: str | None, left: Sequence[str]) -> str | None:

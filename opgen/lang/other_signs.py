@@ -12,6 +12,7 @@ from opgen.diagnostics.model import Span
 from opgen.lang.conversions import is_condition
 from opgen.lang.nodes import Access, Call, Compare, Expr, Logic, Name, Number, Power, Product, Sum, Unary
 from opgen.lang.unparse import bracketed, respelled, unparse
+from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
 
 SHIFTS = {
@@ -31,12 +32,35 @@ def equal(left: Expr, right: Expr) -> Expr:
             return Compare((left, right), ("==",), left.span.to(right.span))
 
 
-def of_bits(sign: str, sides: Sequence[Expr], at: Span) -> Call | None:
-    """`k & 15`, which no condition can be."""
-    name = {"&": "bitand", "|": "bitor"}.get(sign)
-    if name is None or len(sides) != 2 or not any(isinstance(side, Number) for side in sides):
+def of_bits(signs: Sequence[Span], sides: Sequence[Expr], words: Vocabulary) -> Expr | None:
+    """`k & 15` and `a[n] & b[n] << 1`, which no condition can be; None where conditions may be meant.
+
+    What is compared behind them is compared last, as in Python.
+    """
+    name = {"&": "bitand", "|": "bitor"}.get(signs[0].text)
+    if name is None or any(sign.text != signs[0].text for sign in signs):
         return None
-    return Call(name, tuple(sides), sides[0].span.to(sides[1].span), at)
+    last = sides[-1]
+    if isinstance(last, Compare) and not is_condition(last.operands[0]):
+        whole = of_bits(signs, (*sides[:-1], last.operands[0]), words)
+        return whole and replace(last, operands=(whole, *last.operands[1:]), span=sides[0].span.to(last.span))
+    if not any(_is_integer(side, words.integers) for side in sides) or any(_may_hold(e, words.masks) for e in sides):
+        return None
+    made = sides[0]
+    for sign, side in zip(signs, sides[1:], strict=True):
+        made = Call(name, (made, side), made.span.to(side.span), sign)
+    return made
+
+
+def _is_integer(e: Expr, integers: Collection[str]) -> bool:
+    """Whether an expression is an integer for certain: a literal, what is shifted, or made of elements of integers."""
+    read = {n.name for n in nodes(e) if isinstance(n, Access | Name)}
+    made = isinstance(e, Number | Product | Call) and any(sign in e.span.text for sign in SHIFTS)
+    return isinstance(e, Number) or made or (_is_whole(e, integers) and not read.isdisjoint(integers))
+
+
+def _may_hold(e: Expr, masks: Collection[str]) -> bool:
+    return is_condition(e) or (isinstance(e, Access | Name) and e.name in masks)
 
 
 def shifted(value: Expr, sign: Span, by: Expr) -> Product:
@@ -78,7 +102,7 @@ def _shown(e: Expr) -> str:
     """An expression in the spacing of the spec, as far as no `^` stands in it."""
     if isinstance(e, Call) and e.name == "bitxor" and e.name_span.text == "^":
         return f"bitxor({', '.join(map(_shown, e.args))})"
-    return unparse(e) if "^" in e.span.text else respelled(e)
+    return unparse(e) if any(sign in e.span.text for sign in ("^", "&", "|", "~", *SHIFTS)) else respelled(e)
 
 
 def _is_whole(e: Expr, integers: Collection[str]) -> bool:
@@ -90,6 +114,10 @@ def _is_whole(e: Expr, integers: Collection[str]) -> bool:
             return name in integers
         case Name(name=name):
             return name in integers or name[0].isupper()
+        case Power(base=base, exponent=exponent):
+            return _is_whole(base, integers) and (integer(exponent) or 0) > 0
+        case Call(name="int"):
+            return True
         case Call(name="bitand" | "bitor" | "bitxor", args=args):
             return all(_is_whole(a, integers) for a in args)
         case Unary(op="-", operand=operand):

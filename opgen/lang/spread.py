@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from opgen.lang.counted import NAMES as COUNTED
+from opgen.lang.counted import counted
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import (
     Access,
@@ -93,6 +95,9 @@ def spread(
     """
     named = {("dim" if k in ("dims", "axis", "axes") else k): v for k, v in named.items()}
     match name, args:
+        case _, (_, *_) if name in COUNTED:
+            found = counted(words, name, args, named)
+            return None if found is None else Spread(*found)
         case "one_hot", (of, *count):
             return _one_hot(words, of, next(iter(count), named.get("num_classes")))
         case "full", (Call(name="[]", args=(Name() as rows, Name() as columns)), value) | (

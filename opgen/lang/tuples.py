@@ -13,7 +13,7 @@ from opgen.lang.commas import between_commas
 from opgen.lang.habits import ORDERED, RESULTS, TUPLE
 from opgen.lang.places import ORDERS, largest
 from opgen.lang.updates import free_name
-from opgen.lang.vocabulary import FIRST, Vocabulary
+from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
 _METHOD = re.compile(r"=\s*(?P<of>\w+)\.(?P<fn>\w+)\(")
@@ -38,6 +38,8 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
         fn, rest = extreme["fn"], extreme["rest"]
         first, second = (_stated(words, t, f) for t, f in zip(targets, (f"{fn}{rest}", f"arg{fn}{rest}"), strict=True))
         return (f"a statement for each: `{first}` and `{second}`",)
+    if (places := _places_of(words, targets, value)) is not None:
+        return (places,)
     names = [t.partition("[")[0] for t in targets]
     method = _METHOD.search(line)
     call = method if method is not None and method["of"] in words.letters else _CALL.search(line)
@@ -64,6 +66,32 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
             lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
         return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
+
+
+def _places_of(words: Vocabulary, targets: Sequence[str], value: str) -> str | None:
+    """`i[n], j[n] = argmax[h, w](x[n, h, w])`: the place in both dims at once, of which the two are parts."""
+    call = re.fullmatch(r"(arg(?:max|min))\s*\[\s*(\w+)\s*,\s*(\w+)\s*\]\s*\((.*)\)", value)
+    if call is None or len(targets) != 2:
+        return None
+    fn, first, second, body = call.groups()
+    sizes = {i: size for a in re.finditer(r"(\w+)\[([^\[\]]*)\]", body)
+             for i, size in zip(between_commas(a[2]), words.shapes.get(a[1], ()), strict=False)}  # fmt: skip
+    read = {i: None for a in re.finditer(r"\w+\[([^\[\]]*)\]", body) for i in between_commas(a[1])}
+    rest = [i for i in read if i not in (first, second) and (i.isidentifier() or i == "...") and not words.knows(i)]
+    names = [t.partition("[")[0].strip() for t in targets]
+    if first not in sizes or second not in sizes or first == second:
+        return None
+    high, low = sizes[first], sizes[second]
+    index = next(c for c in ("k", *SPARE) if c not in read and c not in names and not words.knows(c))
+    taken = (*names, *words.names, *words.shapes)
+    whole = next(n for n in ("at", "place", f"{fn}_at", *(f"at{k}" for k in range(2, 99))) if n not in taken)
+    body = re.sub(rf"\b{first}\b", f"{index}//{low}", re.sub(rf"\b{second}\b", f"{index} % {low}", body))
+    left = f"[{', '.join(rest)}]" if rest else ""
+    return (
+        f"a position counts along one index, and the two are its parts: write"
+        f" `{whole}{left} = {fn}[{index} < {high}*{low}]({body})`,"
+        f" `{names[0]}{left} = {whole}{left}//{low}` and `{names[1]}{left} = {whole}{left} % {low}`"
+    )
 
 
 def _share(words: Vocabulary, size: str, count: int) -> str:

@@ -16,7 +16,7 @@ from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read
 from opgen.lang.habits import COMMENT, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import respelled, unparse_assign
-from opgen.lower import missing
+from opgen.lower import bound_left, missing
 from opgen.lower.along import as_batch, as_quotient, of_its_index
 from opgen.lower.batch_sums import over_batch
 from opgen.lower.completed import completed
@@ -27,7 +27,7 @@ from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.grown import grown
 from opgen.lower.idle import idle_param
 from opgen.lower.list_params import beyond, elements, no_list, not_chosen
-from opgen.lower.loose import as_read, beside_implied, bound, bound_by, implied, in_round_brackets, loose_beside, summed
+from opgen.lower.loose import beside_implied, bound, bound_by, implied, in_round_brackets, loose_beside, summed
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
@@ -178,7 +178,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             line = f"write `{whole}`" if whole else "" if within else implied(f, span)
             way = bound(f, span, within) if within else line or f"sum over it with `sum[{name}](…)`"
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
-            over = as_read(f, name, span) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
+            over = bound_left.as_meant(f, name, span) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()

@@ -17,6 +17,7 @@ from opgen.ir.formula import CONSTANTS
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.parser import parse_statements
 from opgen.lang.walk import nodes
+from opgen.lower.draft_matrices import matrices
 from opgen.schema.formula import Formula
 from opgen.schema.kinds import head
 
@@ -63,6 +64,10 @@ def drafted(formula: str, params: Container[str] = ()) -> Drafted:
     text = "\n".join(lines)
     statements, _ = parse_statements(Formula(text, Source("", text), tuple(range(len(text) + 1))), Bag())
     found: dict[str, Mapping[str, str | tuple[str, ...]]] = {}
+    known = matrices(lines)
+    if known:
+        found = {name: {"shape": shape} for name, shape in known.items() if name not in params}
+        return Drafted(text, found, lines[-1].partition("=")[0].strip())
     for name, o in _operands(statements).items():
         if name not in params:
             shape = {} if o.shape is None else {"shape": o.shape}

@@ -8,8 +8,9 @@ from opgen.diagnostics.model import Span
 from opgen.ir.operator import Variant
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Lit, where
-from opgen.lang.nodes import Access, Expr, Name
+from opgen.lang.nodes import Access, Call, Expr, Name
 from opgen.lang.unparse import respelled, unparse
+from opgen.lang.walk import nodes
 from opgen.lower.scope import Frame, Typed
 
 _LONG = 60  # characters of a formula that a message does not repeat
@@ -58,7 +59,8 @@ def condition(f: Frame, t: Typed, e: Expr, *hints: str) -> Typed:
 def _conditions(f: Frame, t: Typed, e: Expr) -> tuple[str, ...]:
     """How a number becomes a condition: where it is compared, or where it is declared."""
     if not isinstance(e, Name | Access):
-        shown = respelled(e)
+        slips = any(isinstance(n, Call) and n.name_span.text != n.name for n in nodes(e))  # `a & b`
+        shown = unparse(e) if slips else respelled(e)
         return (f"compare it, for example `{shown if len(shown) <= _LONG else '…'} != 0`",)
     compared = f"compare it, for example `{unparse(e)} != 0`"
     if t.kind is Kind.FLOAT and e.name in f.decl.inputs and e.name not in f.args:

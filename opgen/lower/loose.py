@@ -112,7 +112,7 @@ def summed(f: Frame, place: Span) -> str:
 
     Empty where no place is in one, and where that leaves something loose.
     """
-    own, places = _statement(f, place), _places(f, place)
+    own, places = statement_of(f, place), _places(f, place)
     if own is None or len(places) < 2 or not any(around(f, n.span) for n in places):
         return ""
     whole, within, loose = own.value, own.value, {id(n) for n in places}
@@ -157,7 +157,7 @@ def implied(f: Frame, place: Span) -> str:
 
     Under a power or a function it may be the sum of what is made of each that is meant, which is another line.
     """
-    own, places = _statement(f, place), _places(f, place)
+    own, places = statement_of(f, place), _places(f, place)
     if own is None or any(around(f, n.span) for n in places):
         return ""
     terms = [e for _, e in own.value.terms] if isinstance(own.value, Sum) else [own.value]
@@ -188,7 +188,7 @@ def _each_twice(f: Frame, body: Expr) -> tuple[Expr, bool]:
 
 def beside_implied(f: Frame, place: Span) -> tuple[Name, ...]:
     """The other indices that are loose in the statement of one, each where it stands first."""
-    own = _statement(f, place)
+    own = statement_of(f, place)
     names = [] if own is None else [n for n in _loose(f, own.value, _NONE) if isinstance(n, Name)]
     return tuple({n.name: n for n in reversed(names) if n.name != place.text}.values())
 
@@ -197,7 +197,7 @@ def _sum(f: Frame, body: Expr) -> Expr:
     return Reduction("sum", _binders(_reduced(f, body), body.span), body, body.span, body.span)
 
 
-def _statement(f: Frame, place: Span) -> Assign | None:
+def statement_of(f: Frame, place: Span) -> Assign | None:
     """The statement at hand which holds a place."""
     own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
     return next((s for s in own if s.value.span.start <= place.start and place.end <= s.value.span.end), None)
@@ -205,9 +205,14 @@ def _statement(f: Frame, place: Span) -> Assign | None:
 
 def _places(f: Frame, place: Span) -> list[Name]:
     """Where the index at a place is loose in its statement."""
-    own = _statement(f, place)
+    own = statement_of(f, place)
     found = [] if own is None else _loose(f, own.value, _NONE)
     return [n for n in found if isinstance(n, Name) and n.name == place.text]
+
+
+def loose_in(f: Frame, e: Expr) -> tuple[Name | Dots, ...]:
+    """The indices in positions, and batch dims, that nothing binds."""
+    return tuple(_loose(f, e, _NONE))
 
 
 def loose_beside(f: Frame, place: Span) -> tuple[Name, ...]:

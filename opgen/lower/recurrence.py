@@ -21,6 +21,7 @@ from opgen.lower.draw import placed_step
 from opgen.lower.equations import too_early
 from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
+from opgen.lower.recurrence_ends import is_last
 from opgen.lower.recurrence_follow import followed
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_ranks import read_whole
@@ -200,12 +201,17 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     later = {n: g.state.later.pop(n) for n in g.bodies}
     known = {n: g.wanted(s).kind or _start_kind(g, n) for n, s in g.bodies.items()}
 
+    endless: list[Kinds] = []  # with which nothing is wrong but that an index has no extent
+
     def tried(kinds: Kinds) -> Kinds | None:
         state, bag = g.state.apart(), Bag()
         steps = _steps(replace(g, state=state, bag=bag), sizes, later, kinds, settled=False)
+        if bag.has_errors and all(d.code == "OPG214" for d in bag.items):
+            endless.append(kinds)
         return None if steps is None or bag.has_errors else {n: state.tensors[n].kind for n in kinds}
 
     kinds, right = settled(known, tried)
+    kinds = kinds if right or not endless else endless[0]
     of_bodies = Bag()
     steps = _steps(replace(g, bag=of_bodies), sizes, later, kinds, settled=right)
     _add(g.bag, no_consequences(of_starts.items, of_bodies.items, sizes.unknown_along()))
@@ -263,7 +269,7 @@ def _far(g: _Group, sizes: Extents, n: str, s: Assign, k: int) -> int | None:
     expr = Name(item.name, item.span) if isinstance(item, Binder) else item
     position, extent = extent_of(frame_of(g.d, g.state, Bag()), expr), sizes.known.get((n, k))
     if extent is None or position is None:
-        return None if extent is not None else 1
+        return None if extent is not None or is_last(expr) else 1
     away = (polynomial(position, g.state.dims) - polynomial(extent, g.state.dims)).constant
     return None if away is None or away < 0 else away + 1
 

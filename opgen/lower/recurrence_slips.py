@@ -15,6 +15,8 @@ from opgen.lang.walk import integer, nodes, statement_at, statement_names, trans
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
+from opgen.lower.recurrence_components import components_go_on
+from opgen.lower.recurrence_ends import target_with_end
 from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.recurrence_table import MOVED, of_table, without_border
 from opgen.lower.scope import BAD, Frame, Typed
@@ -94,7 +96,7 @@ def _in_front(
         return (start, none)  # no element stands there
     along = (body.target.items or ())[place]
     index = along.name if isinstance(along, Binder) else step.index
-    line = _with_elements(body, elements if several else [s], place, index)
+    line = _with_elements(d, body, elements if several else [s], place, Step(index, step.offset))
     if several:
         one = "for an element itself, write" if len(elements) == 1 else "for elements themselves, in one statement:"
         outside = len(starts) - len(elements)
@@ -135,7 +137,7 @@ def _turned(d: Declarations, body: Assign, start: Binder | Name, place: int, ste
     return (f"or, where it goes down: `{unparse_assign(replace(body, value=transform(body.value, turn)))}`",)
 
 
-def _with_elements(body: Assign, elements: Sequence[Assign], place: int, index: str) -> str:
+def _with_elements(d: Declarations, body: Assign, elements: Sequence[Assign], place: int, step: Step) -> str:
     """The statement that goes on, with a choice of the values that some of its elements have by themselves."""
     value = unparse(body.value)
     for s in reversed(elements):
@@ -143,8 +145,8 @@ def _with_elements(body: Assign, elements: Sequence[Assign], place: int, index: 
         there = {
             i.name: o.name for i, o in zip(items, own, strict=True) if isinstance(i, Binder) and isinstance(o, Binder)
         }
-        value = f"where({index} == {items[place].span.text}, {unparse(reindexed(s.value, there))}, {value})"
-    return f"{unparse_target(body.target)} = {value}"
+        value = f"where({step.index} == {items[place].span.text}, {unparse(reindexed(s.value, there))}, {value})"
+    return f"{unparse_target(target_with_end(d, body, elements, place, step))} = {value}"
 
 
 def _counts(e: Expr, index: str) -> bool:
@@ -190,7 +192,7 @@ def _of_table(
         told = "the places before the first element are at -1, where a start stands already: leave this out"
     if not isinstance(own, Binder):
         return (told,)
-    line = _with_elements(body, [s], place, own.name)
+    line = _with_elements(d, body, [s], place, Step(own.name, -1))
     return (told, f"or, for elements themselves, write `{line}` in place of both lines")
 
 
@@ -250,6 +252,8 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     """What a statement that reads its own element means, by where the start of that name stands."""
     if not isinstance(e, Access):
         return _OTHER
+    for told in components_go_on(d, e.name, [s for s in d.forward if s.target.name == e.name]):
+        return told
     for s in d.forward:
         items = s.target.items or ()
         if s.target.name != e.name or len(items) != len(e.items):
@@ -305,7 +309,9 @@ def nothing_goes_on(d: Declarations, name: str, starts: Sequence[Assign], bag: B
         if own is not None and len(beside) == 1 and not isinstance(beside[0], Dots):
             bag.error("OPG241", "this is no plain index", beside[0].span, hints=own.hints)
             return
-    bag.error("OPG250", f"`{name}` has a start and nothing that goes on from it", starts[0].target.span)
+    message, hints = f"`{name}` has a start and nothing that goes on from it", components_go_on(d, name, starts)
+    message = f"the components of `{name}` read one another" if hints else message
+    bag.error("OPG250", message, starts[0].target.span, hints=hints)
 
 
 def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:

@@ -29,6 +29,7 @@ from opgen.lang.nodes import Access, Binder, Compare, Dots, Name, Reduction
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import names_read, nodes, statement_at, transform
 from opgen.lower.along import size_of
+from opgen.lower.bound_left import bound_on_the_left
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
@@ -317,11 +318,9 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
             line = with_kept(f, e)
             left = f"which stands on the left: `{line}`," if line else "so that it stands on the left"
             hint = f"`{e.name}` keeps its index, {left} or is bound by a reduction around it"
+            hints = bound_on_the_left(f, b.span) or (*hints, hint, *_element(f, e))
             if b.name not in f.reported:
-                f.error(
-                    "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),
-                    label="bound nowhere",
-                )  # fmt: skip
+                f.error("OPG204", f"the index `{b.name}` is not bound", b.span, *hints, label="bound nowhere")
             f.reported.add(b.name)
             return None
         if info in loops:

@@ -92,6 +92,7 @@ def is_clear(shape: Shape) -> bool:
     return _UNCLEAR not in shape
 
 
+_GROUP = re.compile(r"[(\[]\s*(\w+(?:(?:\s+|\s*,\s*)\w+)+)\s*[)\]]")
 _NO_SIZES = ("None", "null", "~", "?", "_")  # what other libraries say for a size of any kind
 
 
@@ -104,12 +105,14 @@ def shape_of(
     idle: str | None = None,
     proposed: dict[str, str] | None = None,
     ending: Callable[[int, str], Sequence[str]] = lambda _place, _dim: (),
+    read: Container[str] | None = None,
 ) -> Shape:
     """A shape as declared; without one, all dims are batch dims.
 
     `known`: the dims it may use; `taken`: all of them, and later those that are proposed; `idle`: the int param that
     is the size of nothing else; `proposed`: names for computed sizes, by their formulas, of this shape and of those
-    before it; `ending`: the statements in which an index ends at a dim where the axis at a place is longer.
+    before it; `ending`: the statements in which an index ends at a dim where the axis at a place is longer; `read`: the
+    names that stand anywhere outside of groups, where that is known.
     """
     if items is None:
         return (BATCH,)
@@ -144,7 +147,8 @@ def shape_of(
             longer = _LONGER.fullmatch(written)
             lines = ending(k - len(items), longer[1]) if longer is not None else ()
             shape += _refused(
-                item, written, bag, among=among, taken=names, proposed=proposed, params=params, idle=idle, lines=lines
+                item, written, bag, among=among, taken=names, proposed=proposed, params=params, idle=idle, lines=lines,
+                read=read,
             )  # fmt: skip
     if small:
         _spelt_small(small, shape, params, bag)
@@ -155,6 +159,7 @@ def input_shapes(spec: OpSpec, params: Sequence[str], bag: Bag, taken: set[str])
     """The declared shapes of inputs; `taken`: their dims, and later those that are proposed."""
     idle, proposed = idle_in(spec), dict[str, str]()
     formulas = spec.forward.text if isinstance(spec.forward, Formula) else ""
+    read = _names_outside_of_groups(spec)
 
     def ending(name: str) -> Callable[[int, str], Sequence[str]]:
         return lambda place, dim: ending_before(formulas, name, place, dim)
@@ -162,7 +167,9 @@ def input_shapes(spec: OpSpec, params: Sequence[str], bag: Bag, taken: set[str])
     return {
         str(t.name): ()
         if t.dtype == "seed"
-        else shape_of(t.shape, params, bag, taken=taken, idle=idle, proposed=proposed, ending=ending(str(t.name)))
+        else shape_of(
+            t.shape, params, bag, taken=taken, idle=idle, proposed=proposed, ending=ending(str(t.name)), read=read
+        )
         for t in spec.inputs
     }
 
@@ -213,6 +220,7 @@ def _refused(
     params: Sequence[str],
     idle: str | None,
     lines: Sequence[str],
+    read: Container[str] | None,
 ) -> list[Scalar]:
     """What stands for an item that is none: the dims that it holds, or an unclear one.
 
@@ -231,6 +239,11 @@ def _refused(
         hints = ("any number of batch dims is written `...`",)
     elif among and (known := proposed.get(re.sub(r"\s", "", written))) is not None:
         hints = (f"write `{known}` here, too",)
+    elif among and read is not None and _GROUP.fullmatch(written) and _are_idle(_WITHIN.findall(written), read):
+        size = next(n for n in ("S", "R", *_SIZES) if n not in taken)
+        taken.add(size)
+        proposed[re.sub(r"\s", "", written)] = size
+        hints = (Hint(f"an axis has one name, whatever it is made of: write `{size}`", written, size),)
     elif among and (meant := named_size(_in_groups(written), taken, params, idle)) is not None:
         taken.add(meant.name)
         proposed[re.sub(r"\s", "", written)] = meant.name
@@ -249,9 +262,27 @@ def _refused(
     return [Dim(word) for word in words] if several else [_UNCLEAR]
 
 
+def _are_idle(parts: Sequence[str], read: Container[str]) -> bool:
+    """Whether none of the names of a group is read, and its parts have no indices of their own, `h` and `w`."""
+    return not any(part in read for part in parts) and not all(part.lower() in read for part in parts)
+
+
+def _names_outside_of_groups(spec: OpSpec) -> frozenset[str]:
+    """The names that formulas read, indices among them, or that other items of shapes are made of."""
+    formulas = [spec.forward, spec.backward, *(d.value for d in spec.dims)]
+    shapes = (*(t.shape for t in spec.inputs), *(o.shape for o in spec.outputs or ()))
+    items = [i.text for shape in shapes for i in shape or () if not _GROUP.fullmatch(i.text.strip())]
+    module = () if spec.module is None else (str(n) for n in spec.module.dims)
+    return frozenset(
+        n
+        for t in (*(f.text for f in formulas if isinstance(f, Formula)), *items, *module)
+        for n in re.findall(r"\w+", t)
+    )
+
+
 def _in_groups(written: str) -> str:
     """The group `(H P)` of an einops pattern, also as `(H, P)` or `[H, P]`, as a product."""
-    group = re.fullmatch(r"[(\[]\s*(\w+(?:(?:\s+|\s*,\s*)\w+)+)\s*[)\]]", written)
+    group = _GROUP.fullmatch(written)
     return "*".join(re.findall(r"\w+", group[1])) if group else written
 
 

@@ -1,0 +1,59 @@
+"""What other libraries count: how many edges lie below a value, and how often each number stands in a list.
+
+The arguments of a call in; out come its meaning, the order of its indices, and how far those run that no access says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from opgen.lang.layout import layout, spelled
+from opgen.lang.nodes import Binder, Compare, Expr, Name, Reduction
+from opgen.lang.products import reindexed
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import SPARE, Vocabulary
+
+Counted = tuple[Expr, tuple[str, ...], Mapping[str, Expr]]
+NAMES = ("searchsorted", "bucketize", "digitize", "bincount")
+
+
+def counted(
+    words: Vocabulary, name: str, args: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]
+) -> Counted | None:
+    """The count that a call means; None where it is not certain."""
+    if name == "bincount":
+        least = args[1] if len(args) > 1 else named.get("minlength")
+        return _of_numbers(words, args[0], least) if len(args) < 3 and {*named} <= {"minlength"} else None
+    if len(args) != 2 or not {*named} <= {"right", "side"}:
+        return None
+    edges, value = args if name == "searchsorted" else args[::-1]
+    says = {k: unparse(v).strip("'\"") for k, v in named.items() if not isinstance(v, tuple)}
+    upper = says.get("right", "False") in ("True", "true") or says.get("side") == "right"
+    upper ^= name == "digitize"  # whose intervals are open on the other side
+    return _below(words, edges, value, "<=" if upper else "<")
+
+
+def _below(words: Vocabulary, edges: Expr, value: Expr, sign: str) -> Counted | None:
+    """How many edges lie below a value, which is where it belongs among them."""
+    at, of = spelled(words, edges), spelled(words, value)
+    own, order = layout(words, at), layout(words, of)
+    if len(own) != 1 or own[0] == "..." or not isinstance(edges, Name):
+        return None
+    free = own[0] if own[0] not in (*order, *words.left) else _spare(words, (*order, *words.left))
+    below = Compare((reindexed(at, {own[0]: free}), of), (sign,), value.span)
+    return Reduction("count", (Binder(free, None, value.span),), below, value.span, value.span), order, {}
+
+
+def _of_numbers(words: Vocabulary, ids: Expr, least: Expr | tuple[Expr, ...] | None) -> Counted | None:
+    """How often each number below a size stands in a list."""
+    each = spelled(words, ids)
+    own = layout(words, each)
+    if least is None or isinstance(least, tuple) or not isinstance(ids, Name) or len(own) != 1 or own[0] == "...":
+        return None
+    index = next((i for i in words.left if i not in own), None) or _spare(words, own)
+    same = Compare((each, Name(index, ids.span)), ("==",), ids.span)
+    return Reduction("count", (Binder(own[0], None, ids.span),), same, ids.span, ids.span), (index,), {index: least}
+
+
+def _spare(words: Vocabulary, taken: Sequence[str]) -> str:
+    return next(c for c in SPARE if c not in taken and not words.knows(c))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang.circles import Step, furthest, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
+from opgen.lang.past import of_its_past
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_at, statement_names, transform
@@ -218,7 +219,10 @@ def _summed_over(d: Declarations, item: Expr | Dots) -> str:
 
 
 def by_number(d: Declarations, e: Access) -> tuple[str, ...]:
-    """What is said of an access that goes back by a param or dim."""
+    """What is said of an access that goes back by a param or dim, or over all that there has been."""
+    s = statement_at(d.forward, e.span)
+    if s is not None and (told := of_its_past(s)):
+        return told
     shown = [_text(i) for i in e.items]
     for place, item in enumerate(e.items):
         far = _told_by_calls(d, item)

@@ -5,7 +5,7 @@ A statement in; out what is said of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from opgen.diagnostics.suggest import listed
 from opgen.lang.circles import shift_of
@@ -26,8 +26,8 @@ def of_its_past(s: Assign, *, back: bool = False) -> tuple[str, ...]:
     `back`: also where that index is taken from its own one, `t - s`.
     """
     own = [i.name for i in s.target.items or () if isinstance(i, Binder)]
-    reads = _own(s.target.name, s.value, ())
-    if s.op != "=" or not own or not any(_is_whole(a, bound, own, back) for a, bound in reads):
+    reads = reads_within(s.target.name, s.value)
+    if s.op != "=" or not own or not any(_is_whole(a, bound_by(around), own, back) for a, around in reads):
         return ()
     along = min(own, key=lambda i: _ALONG.find(i) % (len(_ALONG) + 1))
     items = s.target.items or ()
@@ -49,10 +49,15 @@ def _goes_back(item: Expr, own: list[str]) -> bool:
     return isinstance(item, Sum) and any(isinstance(n, Name) and n.name in own for n in nodes(item))
 
 
-def _own(name: str, e: Expr, bound: tuple[str, ...]) -> Iterator[tuple[Access, tuple[str, ...]]]:
-    """Every read of a name, with the indices that reductions around it bind."""
+def reads_within(name: str, e: Expr, around: Sequence[Reduction] = ()) -> Iterator[tuple[Access, Sequence[Reduction]]]:
+    """Every read of a name, with the reductions around it, the outermost first."""
     if isinstance(e, Access) and e.name == name:
-        yield e, bound
-    inner = (*bound, *(b.name for b in e.binders if isinstance(b, Binder))) if isinstance(e, Reduction) else bound
+        yield e, around
+    inner = (*around, e) if isinstance(e, Reduction) else around
     for part in operands(e):
-        yield from _own(name, part, inner)
+        yield from reads_within(name, part, inner)
+
+
+def bound_by(around: Sequence[Reduction]) -> tuple[str, ...]:
+    """The indices that reductions bind, the innermost last."""
+    return tuple(b.name for e in around for b in e.binders if isinstance(b, Binder))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.diagnostics.cures import built, diagnosed, said, whole
@@ -43,3 +41,28 @@ def test_nothing_is_proposed_for_a_recurrence_over_its_whole_past(line: str) -> 
 
 def test_an_update_in_place_is_still_the_step_before() -> None:
     assert said(whole(PAST, "z[t] = z[t]*k[t] + np.exp(b[t])"))[-1] == "z[t] = z[t - 1] * k[t] + exp(b[t])"
+
+
+STEPS = "inputs: {a: {shape: [K, K]}, x: {shape: [T, K]}, w: {shape: [T, M]}}\noutputs: [h]"
+
+
+@pytest.mark.parametrize(
+    ("line", "read", "meant"),
+    [
+        ("h[t, j] = x[t, j] + logsumexp[i](h[t - 1] + a[i, j])", "h[t - 1]", ["h[t - 1, i]", "h[t - 1, j]"]),
+        ("h[t, i] = tanh(sum[j](a[i, j]*h[t - 1]) + x[t, i])", "h[t - 1]", ["h[t - 1, j]", "h[t - 1, i]"]),
+        ("h[..., t, i] = x[t, i] + sum[j](a[i, j]*h[..., t - 1])", "h[..., t - 1]",
+         ["h[..., t - 1, j]", "h[..., t - 1, i]"]),
+        ("h[t, i] = x[t, i]*mean[k](h[t - 1])", "h[t - 1]", ["h[t - 1, k]"]),
+        ("h[t, i] = x[t, i]*mean[i](h[t - 1])", "h[t - 1]", ["h[t - 1, i]"]),
+        ("h[t, j] = x[t, j]*h[t - 1] + max[i](a[i, j])", "h[t - 1]", ["h[t - 1, j]"]),
+        ("h[t, i] = x[t, i] + sum[m](w[t, m]*h[t - 1])", "h[t - 1]", ["h[t - 1, i]"]),
+        ("h[t, i, j] = x[t, i] + sum[k](a[i, k]*h[t - 1, j])", "h[t - 1, j]", ["h[t - 1, k, j]", "h[t - 1, i, j]"]),
+    ],
+)  # fmt: skip
+def test_a_read_of_the_step_before_lacks_an_index_that_is_reduced_over_or_one_of_its_own(
+    line: str, read: str, meant: list[str]
+) -> None:
+    assert said(whole(STEPS, line)) == meant
+    for one in meant:
+        built(whole(STEPS, line.replace(read, one)))

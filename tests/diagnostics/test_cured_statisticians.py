@@ -53,11 +53,12 @@ STEPS = "inputs: {a: {shape: [K, K]}, x: {shape: [T, K]}, w: {shape: [T, M]}}\no
         ("h[t, i] = tanh(sum[j](a[i, j]*h[t - 1]) + x[t, i])", "h[t - 1]", ["h[t - 1, j]", "h[t - 1, i]"]),
         ("h[..., t, i] = x[t, i] + sum[j](a[i, j]*h[..., t - 1])", "h[..., t - 1]",
          ["h[..., t - 1, j]", "h[..., t - 1, i]"]),
-        ("h[t, i] = x[t, i]*mean[k](h[t - 1])", "h[t - 1]", ["h[t - 1, k]"]),
-        ("h[t, i] = x[t, i]*mean[i](h[t - 1])", "h[t - 1]", ["h[t - 1, i]"]),
+        ("h[t, i] = x[t, i] + mean[k < K](h[t - 1])", "h[t - 1]", ["h[t - 1, k]"]),
+        ("h[t, i] = x[t, i] + mean[i < K](h[t - 1])", "h[t - 1]", ["h[t - 1, i]"]),
         ("h[t, j] = x[t, j]*h[t - 1] + max[i](a[i, j])", "h[t - 1]", ["h[t - 1, j]"]),
         ("h[t, i] = x[t, i] + sum[m](w[t, m]*h[t - 1])", "h[t - 1]", ["h[t - 1, i]"]),
-        ("h[t, i, j] = x[t, i] + sum[k](a[i, k]*h[t - 1, j])", "h[t - 1, j]", ["h[t - 1, k, j]", "h[t - 1, i, j]"]),
+        ("h[t, i, j] = x[t, i] + a[i, j] + sum[k](a[i, k]*h[t - 1, j])", "h[t - 1, j]",
+         ["h[t - 1, k, j]", "h[t - 1, i, j]"]),
     ],
 )  # fmt: skip
 def test_a_read_of_the_step_before_lacks_an_index_that_is_reduced_over_or_one_of_its_own(
@@ -66,3 +67,78 @@ def test_a_read_of_the_step_before_lacks_an_index_that_is_reduced_over_or_one_of
     assert said(whole(STEPS, line)) == meant
     for one in meant:
         built(whole(STEPS, line.replace(read, one)))
+
+
+MODEL = (
+    "inputs: {y: {shape: [N]}, x: {shape: [N], domain: 0 < x < 1}, mu: {shape: [N]}, s: {shape: [], domain: s > 0},"
+    " k: {shape: [N], dtype: int}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "call", "meant"),
+    [
+        ("normal_lpdf(y[n] | mu[n], s)", "", "-((y[n] - mu[n])/s)**2/2 - log(s) - log(2*pi)/2"),
+        ("normal_lpdf(y[n], mu[n], s)", "", "-((y[n] - mu[n])/s)**2/2 - log(s) - log(2*pi)/2"),
+        ("-normal_lpdf(y[n] | mu[n], s)", "normal_lpdf(y[n] | mu[n], s)",
+         "(-((y[n] - mu[n])/s)**2/2 - log(s) - log(2*pi)/2)"),
+        ("bernoulli_logit_lpmf(k[n] | mu[n])", "", "k[n]*mu[n] - softplus(mu[n])"),
+        ("dnorm(y[n], mu[n], s)", "", "exp(-((y[n] - mu[n])/s)**2/2)/(s*sqrt(2*pi))"),
+        ("dnorm(x[n])", "", "exp(-x[n]**2/2)/sqrt(2*pi)"),
+        ("pnorm(y[n], mu[n], s)", "", "erfc(-(y[n] - mu[n])/(s*sqrt(2)))/2"),
+        ("Φ(y[n])", "", "erfc(-y[n]/sqrt(2))/2"),
+        ("2*lchoose(k[n], 3)", "lchoose(k[n], 3)", "(lgamma(k[n] + 1) - lgamma(3 + 1) - lgamma(k[n] - 3 + 1))"),
+        ("lfactorial(k[n])", "", "lgamma(k[n] + 1)"),
+        ("log1m(x[n])", "", "log1p(-x[n])"),
+    ],
+)  # fmt: skip
+def test_functions_of_r_and_stan_are_written_out(value: str, call: str, meant: str) -> None:
+    text = whole(MODEL, f"z[n] = {value}")
+    assert said(text) == [meant]
+    built(text.replace(call or value, meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("lp = sum[n](dnorm(x[n], mu[n], s, log=TRUE))",
+         "lp = sum[n](-((x[n] - mu[n]) / s)**2 / 2 - log(s) - log(2 * pi) / 2)"),
+        ("z[n] = dnorm(y[n], mean=mu[n], sd=s)", "z[n] = exp(-((y[n] - mu[n]) / s)**2 / 2 - log(s) - log(2 * pi) / 2)"),
+        ("z[n] = inv_logit(x)", "z[n] = sigmoid(x[n])"),
+        ("y ~ normal(mu, s)", "lp = sum[n](-((y[n] - mu[n])/s)**2/2 - log(s) - log(2*pi)/2)"),
+        ("k[n] ~ poisson(exp(mu[n]))", "lp = sum[n](xlogy(k[n], exp(mu[n])) - exp(mu[n]) - lgamma(k[n] + 1))"),
+    ],
+)  # fmt: skip
+def test_lines_of_r_and_stan_are_told_as_a_whole(line: str, meant: str) -> None:
+    assert said(whole(MODEL, line))[-1] == meant
+    built(whole(MODEL, meant), warned=True)
+
+
+SEED = MODEL.replace("inputs: {", "inputs: {seed: {dtype: seed}, ")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("z[n] = mu[n] + rnorm(N)", "z[n] = mu[n] + normal(seed)"),
+        ("z[n] = rnorm(N)", "z[n < N] = normal(seed)"),
+        ("z[n] = rnorm(N, mu[n], s)", "z[n] = mu[n] + s * normal(seed)"),
+        ("z[n] = normal_rng(mu[n], s)", "z[n] = mu[n] + s * normal(seed)"),
+        ("z[n] = runif(N)", "z[n < N] = uniform(seed)"),
+        ("z[n] = bernoulli_rng(x[n])", "z[n] = uniform(seed) < x[n]"),
+        ("z[n] ~ normal(mu[n], s)", "z[n] = mu[n] + s*normal(seed)"),
+        ("z ~ normal(mu, s)", "z[n] = mu[n] + s*normal(seed)"),
+    ],
+)
+def test_draws_of_r_and_stan_are_made_from_a_seed(line: str, meant: str) -> None:
+    assert said(whole(SEED, line))[0] == meant
+    built(whole(SEED, meant), warned=True)
+
+
+def test_a_draw_without_a_formula_and_an_unknown_distribution_are_told_in_words() -> None:
+    assert "pass them as an input" in told(whole(MODEL, "z[n] = rpois(N, 3)"))
+    assert "a draw of a distribution is made from a seed" in told(whole(MODEL, "z[n] ~ wishart(3)"))
+
+
+def test_a_bar_between_conditions_is_none_of_a_density() -> None:
+    assert "write `or`" in told(whole(MODEL, "z[n] = where(x[n] > 0 | y[n] > 0, 1, 0)"))

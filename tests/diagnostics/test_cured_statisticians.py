@@ -142,3 +142,24 @@ def test_a_draw_without_a_formula_and_an_unknown_distribution_are_told_in_words(
 
 def test_a_bar_between_conditions_is_none_of_a_density() -> None:
     assert "write `or`" in told(whole(MODEL, "z[n] = where(x[n] > 0 | y[n] > 0, 1, 0)"))
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (r"\frac{1}{N}\sum_{n=1}^{N} x_n^2", "1/N*sum[n](x[n]**2)"),
+        (r"-\frac{1}{N} \sum_{n=1}^{N} \log x_n", "-1/N*sum[n](log(x[n]))"),
+        (r"\frac{1}{2N}\sum_n x_n", "1/(2*N)*sum[n](x[n])"),
+        (r"2\frac{a}{b}", "2*a/b"),
+        (r"\frac{a}{b}\sqrt{a}", "a/b*sqrt(a)"),
+        (r"\frac{a}{b}^2", "(a/b)**2"),
+        (r"\log\frac{a}{b}", "log(a/b)"),
+        (r"\log \sum_n x_n", "log(sum[n](x[n]))"),
+        (r"a\sum_n x_n", "a*sum[n](x[n])"),
+        (r"\exp(-\frac{a^2}{2b^2})", "exp(-(a**2)/(2*b**2))"),
+    ],
+)
+def test_factors_of_latex_side_by_side_are_a_product(value: str, meant: str) -> None:
+    fields = "inputs: {x: {shape: [N], domain: x > 0}, a: {shape: [], domain: a > 0}, b: {shape: [], domain: b > 0}}"
+    assert said(whole(fields, f"y = {value}"))[-1] == f"y = {meant}"
+    built(whole(fields, f"y = {meant}"), warned=True)

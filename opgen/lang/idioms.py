@@ -39,7 +39,7 @@ from opgen.lang.nodes import (
 from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
-from opgen.lang.prefixes import is_dotted, is_module, is_unknown, leads_on, takes
+from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread, spread
 from opgen.lang.subscripts import component
@@ -59,6 +59,9 @@ class Idioms(Notes):
         message = f"`{span.text}` is not part of the formula language"
         if not isinstance(of, Name | Access) or "\n" in span.text:
             span, message = at, f"`.{word}` is not part of the formula language"
+        if arguments is not None and (own := of_r(self.words, of, word)) is not None:
+            self.note(span, message, own[1])
+            return self.called(own[0], arguments.given, arguments.named, span)
         module = further and leads_on(word) if arguments is None else takes(word, arguments.given)
         if is_module(self.words, of) or (module and is_unknown(self.words, of, (*self.left, *self.bound))):
             if arguments is None:
@@ -76,7 +79,7 @@ class Idioms(Notes):
             self.unclear = True
             return of
         if arguments is not None:
-            self.note(span, message, _hint_of(word, arguments))
+            self.note(span, message, hint_of(word, arguments))
             return self.called(word, (of, *arguments.given), arguments.named, span)
         if (part := component(self.words, of, word, span)) is not None:
             self.note(span, message, "a component is read by its position")
@@ -391,9 +394,3 @@ class Idioms(Notes):
         if is_product(name) and self.plain and not self.inside and {*self.left} < {*order}:
             self.grown = (*self.left, *(i for i in order if i not in self.left))
         return node
-
-
-def _hint_of(word: str, arguments: Arguments) -> str:
-    """What is said of a method: those that convert do nothing here, unless they round to whole numbers or few bits."""
-    rounded = any(isinstance(a, Name) and a.name in habits.CASTS for a in arguments.given)
-    return habits.WIDER if word in habits.CONVERTING and not rounded else habits.PREFIXED

@@ -163,3 +163,18 @@ def test_factors_of_latex_side_by_side_are_a_product(value: str, meant: str) -> 
     fields = "inputs: {x: {shape: [N], domain: x > 0}, a: {shape: [], domain: a > 0}, b: {shape: [], domain: b > 0}}"
     assert said(whole(fields, f"y = {value}"))[-1] == f"y = {meant}"
     built(whole(fields, f"y = {meant}"), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("which.max(x)", "argmax[n](x[n])"),
+        ("which.min(abs(x))", "argmin[n](abs(x[n]))"),
+        ("sum[n](is.na(x[n]))", "sum[n](isnan(x[n]))"),
+        ("sum[n](as.integer(x[n]))", "sum[n](int(x[n]))"),
+    ],
+)
+def test_functions_of_r_with_a_dot_are_no_methods(value: str, meant: str) -> None:
+    fields = "inputs: {x: {shape: [N]}}"
+    assert said(whole(fields, f"y = {value}"))[-1] == f"y = {meant}"
+    built(whole(fields, f"y = {meant}"), warned=True)

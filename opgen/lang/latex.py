@@ -122,8 +122,7 @@ def hints(text: str, at: int) -> tuple[str, ...]:
         if whole is not None:
             return (f"write `{behind['left']} {whole}`",)
     if not plain and _BEGINNING.match(line) and _closed(line) == len(line) and (whole := translated(line)) is not None:
-        left = "" if behind is None or behind["more"] else f"{behind['left']} "
-        return (f"write `{left}{whole}`",)
+        return (f"write `{whole}`",)
     found: dict[str, None] = {} if first is None else {first: None}
     if below := _BELOW.search(line):
         found[f"an element has its indices in brackets: `{below['name']}[{_items(below['below'])}]`"] = None

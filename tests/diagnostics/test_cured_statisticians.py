@@ -178,3 +178,20 @@ def test_functions_of_r_with_a_dot_are_no_methods(value: str, meant: str) -> Non
     fields = "inputs: {x: {shape: [N]}}"
     assert said(whole(fields, f"y = {value}"))[-1] == f"y = {meant}"
     built(whole(fields, f"y = {meant}"), warned=True)
+
+
+HEAT = "inputs: {u: {shape: [T, N]}}\nparams: {nu: {type: float, default: 0.1}}\noutputs: [v]"
+START = "v[0, i] = u[0, i]"
+EXPLICIT = "v[t < T, i] = where(t == 0, u[0, i], v[t - 1, i] + nu * (v[t - 1, i + 1] - v[t - 1, i - 1]))"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "v[t + 1, i] = v[t, i] + nu*(v[t, i + 1] - v[t, i - 1])",
+        "v[t, i] = v[t - 1, i] + nu*(v[t - 1, i + 1] - v[t - 1, i - 1])",
+    ],
+)
+def test_a_first_row_with_neighbours_is_an_element_itself(line: str) -> None:
+    assert said(whole(HEAT, START, line)) == [EXPLICIT]
+    built(whole(HEAT, EXPLICIT))

@@ -164,6 +164,7 @@ def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, s
     ):
         several = f"a power is written `**`: `{line}`"
     several = "" if typed == "^" and whole is None and dotted(f.text, at) else several
+    several = "" if meant == "pi" and tokens and tokens[-1].is_op("*") and tokens[-1].span.text != "*" else several
     if several != "":  # told with the first one
         told = whole or (hint if typed in _UNCLEAR else Hint(several or hint, typed, _apart(f.text, at, end, meant)))
         code, message = "OPG202" if typed == "^" else "OPG201", f"`{typed}` is not an operator of the formula language"

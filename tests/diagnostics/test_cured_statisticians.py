@@ -195,3 +195,20 @@ EXPLICIT = "v[t < T, i] = where(t == 0, u[0, i], v[t - 1, i] + nu * (v[t - 1, i 
 def test_a_first_row_with_neighbours_is_an_element_itself(line: str) -> None:
     assert said(whole(HEAT, START, line)) == [EXPLICIT]
     built(whole(HEAT, EXPLICIT))
+
+
+@pytest.mark.parametrize(
+    ("value", "typed", "meant"),
+    [
+        ("0.5*log(2π*x) + 1", "2π", "2*pi"),
+        ("x/2π", "2π", "(2*pi)"),
+        ("2π", "2π", "2*pi"),
+        ("e**(-(e**(2*x) - 1))", "e**(-(e**(2*x) - 1))", "exp(-(exp(2*x) - 1))"),
+        ("e**(-e**(-x))", "e**(-e**(-x))", "exp(-exp(-x))"),
+        ("e^(e^(x))", "e^(e^(x))", "exp(exp(x))"),
+    ],
+)
+def test_a_sign_of_paper_is_told_once_and_with_all_that_is_in_it(value: str, typed: str, meant: str) -> None:
+    text = f"op: cured\ninputs: {{x: {{shape: [], domain: x > 0}}}}\nforward: y = {value}\n"
+    assert said(text)[0] == meant
+    built(text.replace(typed, meant), warned=True)

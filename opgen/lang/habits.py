@@ -171,7 +171,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "a position counts along one index: over two dims it is `argmax[k < H*W](x[k//W, k%W])`"),
     **dict.fromkeys(("inv", "inverse", "pinv", "det", "logdet", "slogdet", "solve", "cholesky", "eig", "eigh",
                      "eigvalsh", "svd", "qr", "lstsq"),
-                    "what takes a matrix as a whole is no formula: pass its result as an input"),
+                    "what takes a matrix as a whole is no formula: pass its result as an input, or let another library"
+                    " compute the operator as a whole, `forward: {torch: package.function}`"),
     **{name: _written(formulas.plain(name)) for name in formulas.NAMES},
     "rfft": _transform("N//2 + 1", "k", "n", "complex(0, -2*pi*k*n/N)"),
     "fft": _transform("N", "k", "n", "complex(0, -2*pi*k*n/N)"),

@@ -42,6 +42,7 @@ from opgen.lang.orders import through_order
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread, spread
+from opgen.lang.statistics import rank, statistic
 from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
 from opgen.lang.unparse import unparse
@@ -321,7 +322,8 @@ class Idioms(Notes):
         return self.called("matmul", (a, b), {}, a.span.to(b.span))
 
     def written_out(self, name: str, args: tuple[Expr, ...], named: Named) -> str | None:
-        return library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
+        own = statistic(self.words, name, args, named) or (None if named else rank(self.words, name, args))
+        return own or library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
 
     def spread_of(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]

@@ -212,3 +212,27 @@ def test_a_sign_of_paper_is_told_once_and_with_all_that_is_in_it(value: str, typ
     text = f"op: cured\ninputs: {{x: {{shape: [], domain: x > 0}}}}\nforward: y = {value}\n"
     assert said(text)[0] == meant
     built(text.replace(typed, meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("s = trapz(y[n], x[n])", "s = sum[n < N - 1]((y[n] + y[n + 1]) / 2 * (x[n + 1] - x[n]))"),
+        ("s = trapezoid(y, x)", "s = sum[n < N - 1]((y[n] + y[n + 1]) / 2 * (x[n + 1] - x[n]))"),
+        ("s = trapz(y)", "s = sum[n < N - 1]((y[n] + y[n + 1]) / 2)"),
+        ("s = average[n](y[n], weights=x[n])", "s = sum[n](x[n] * y[n]) / sum[n](x[n])"),
+        ("s = weighted_mean[n](y[n], x[n])", "s = sum[n](x[n] * y[n]) / sum[n](x[n])"),
+        ("s = average(y, weights=x)", "s = sum[n](x[n] * y[n]) / sum[n](x[n])"),
+        ("s[n] = rank(y[n])", "s[n] = (count[m](y[m] < y[n]) + count[m](y[m] <= y[n]) + 1) / 2"),
+    ],
+)
+def test_statistics_of_vectors_have_the_names_of_the_spec(line: str, meant: str) -> None:
+    fields = "inputs: {y: {shape: [N]}, x: {shape: [N], domain: x > 0}}"
+    assert said(whole(fields, line))[-1] == meant
+    built(whole(fields, meant), warned=True)
+
+
+@pytest.mark.parametrize("name", ["solve", "logdet", "inv", "cholesky"])
+def test_what_takes_a_matrix_as_a_whole_may_come_from_another_library(name: str) -> None:
+    text = whole("inputs: {a: {shape: [N, N]}}", f"y = {name}(a)")
+    assert "`forward: {torch: package.function}`" in " ".join(h for found in diagnosed(text) for h in found.hints)

@@ -28,6 +28,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.orders import ascending
 from opgen.lang.several import of
+from opgen.lang.statistics import weighted
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -63,6 +64,8 @@ def meant_by(
     hints: dict[str, None] = {}
     meant: Expr | None = e
     named, left = arguments.named, list(arguments.given)
+    if (mean := weighted(e, left, named)) is not None:
+        return mean, ("a weighted mean is a quotient of sums",)
     order = named.get("p", named.get("ord"))
     if e.name == "norm" and order is None and left and not _is_index(e, left[0]):
         order = left.pop(0)

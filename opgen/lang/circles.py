@@ -94,6 +94,10 @@ def step_before(target: Target, value: Expr) -> Expr | None:
     """A value that reads its own target as that was a step before: `h = a*h + x` of a loop; None where nobody knows."""
     items = target.items or ()
     indices = [i for i in items if isinstance(i, Binder)]
+    own = [i.name for i in indices]
+    reads = (a for a in nodes(value) if isinstance(a, Access) and a.name == target.name)
+    if any(not isinstance(i, Dots) and shift_of(i) is None and not _is_own(i, own) for a in reads for i in a.items):
+        return None  # of other elements, all of its past perhaps
 
     def back(e: Expr) -> Expr | None:
         own = isinstance(e, Name | Access) and e.name == target.name
@@ -104,6 +108,10 @@ def step_before(target: Target, value: Expr) -> Expr | None:
 
     made = transform(value, back)
     return made if made == value or (len(indices) == 1 and len(items) - len(indices) < 2) else None
+
+
+def _is_own(item: Expr, own: Sequence[str]) -> bool:
+    return isinstance(item, Name) and item.name in own
 
 
 def _one_less(i: Binder) -> Expr:

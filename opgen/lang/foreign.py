@@ -56,6 +56,8 @@ ALIASES = MappingProxyType({
     "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "fix": "trunc", "aint": "trunc", "ceiling": "ceil",
     "rint": "round", "nint": "round", "truncate": "trunc", "fract": "frac", "inversesqrt": "rsqrt", "mix": "lerp",
     "log_sigmoid": "logsigmoid", "logsoftmax": "log_softmax", "conjugate": "conj", "psi": "digamma", "expit": "sigmoid",
+    **dict.fromkeys(("inv_logit", "invlogit", "ilogit"), "sigmoid"), "log_inv_logit": "logsigmoid",
+    **dict.fromkeys(("multiply_log", "lmultiply"), "xlogy"),
     "sigm": "sigmoid", "square_root": "sqrt", "sqr": "square", "sq": "square", "is_nan": "isnan",
     "is_finite": "isfinite", "variance": "var", "stddev": "std", "std_dev": "std", "log_sum_exp": "logsumexp",
     "lse": "logsumexp", "cum_sum": "cumsum", "cum_prod": "cumprod", "gammaln": "lgamma", "loggamma": "lgamma",

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from opgen.lang import densities
 from opgen.lang.nodes import Access, Expr, Name, Number, Product, Unary
 from opgen.lang.unparse import unparse
 
 Rows = tuple[tuple[str, str], ...]
 
 _FORMULAS: Mapping[str, Rows] = MappingProxyType({
+    **densities.FORMULAS,
     "gelu": (("x", "x*(1 + erf(x/sqrt(2)))/2"),),
     "relu6": (("x", "clamp(x, 0, 6)"),),
     "leaky_relu": (("x", "where(x > 0, x, 0.01*x)"), ("x, a", "where(x > 0, x, a*x)")),
@@ -41,17 +43,28 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
     "i0": (("x", "exp(abs(x))*i0e(x)"),),
     "i1": (("x", "exp(abs(x))*i1e(x)"),),
     "factorial": (("n", "exp(lgamma(n + 1))"),),
+    **dict.fromkeys(("lfactorial", "log_factorial", "logfactorial", "lnfact"), (("n", "lgamma(n + 1)"),)),
+    **dict.fromkeys(("lchoose", "log_choose", "logchoose", "binomial_coefficient_log", "lbinom"),
+                    (("n, k", "lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)"),)),
+    "log1m": (("x", "log1p(-x)"),),
+    "log1p_exp": (("x", "softplus(x)"),),
+    "log1m_exp": (("x", "log(1 - exp(x))"),),
+    "log1m_inv_logit": (("x", "-softplus(x)"),),
+    **dict.fromkeys(("cloglog", "comploglog"), (("p", "log(-log1p(-p))"),)),
+    **dict.fromkeys(("inv_cloglog", "invcloglog"), (("x", "-expm1(-exp(x))"),)),
+    "inv_sqrt": (("x", "rsqrt(x)"),),
+    "inv_square": (("x", "1/x**2"),),
     "beta": (("a, b", "exp(lgamma(a) + lgamma(b) - lgamma(a + b))"),),
     **dict.fromkeys(("betaln", "lbeta"), (("a, b", "lgamma(a) + lgamma(b) - lgamma(a + b)"),)),
-    **dict.fromkeys(("ndtr", "norm_cdf", "normal_cdf", "normcdf", "pnorm"), (("x", "erfc(-x/sqrt(2))/2"),)),
-    **dict.fromkeys(("ndtri", "norm_ppf", "norminv", "qnorm"), (("p", "sqrt(2)*erfinv(2*p - 1)"),)),
-    **dict.fromkeys(("norm_pdf", "normal_pdf", "normpdf", "dnorm"), (("x", "exp(-x**2/2)/sqrt(2*pi)"),)),
+    **dict.fromkeys(("ndtr", "norm_cdf", "normal_cdf", "normcdf", "Phi", "phi_cdf"), (("x", "erfc(-x/sqrt(2))/2"),)),
+    **dict.fromkeys(("ndtri", "norm_ppf", "norminv", "inv_Phi", "probit"), (("p", "sqrt(2)*erfinv(2*p - 1)"),)),
+    **dict.fromkeys(("norm_pdf", "normal_pdf", "normpdf"), (("x", "exp(-x**2/2)/sqrt(2*pi)"),)),
     **dict.fromkeys(("log_ndtr", "norm_logcdf", "normal_logcdf"), (("x", "log(erfc(-x/sqrt(2))/2)"),)),
     "logit": (("p", "log(p) - log1p(-p)"),),
     "log1mexp": (("x", "log(1 - exp(-x))"),),
     "log1pexp": (("x", "softplus(x)"),),
     **dict.fromkeys(("log_cosh", "logcosh", "lncosh"), (("x", "log(cosh(x))"),)),
-    **dict.fromkeys(("logsubexp", "logdiffexp", "log_sub_exp"), (("x, y", "x + log(1 - exp(y - x))"),)),
+    **dict.fromkeys(("logsubexp", "logdiffexp", "log_sub_exp", "log_diff_exp"), (("x, y", "x + log(1 - exp(y - x))"),)),
     "rel_entr": (("x, y", "xlogy(x, x) - xlogy(x, y)"),),
     **dict.fromkeys(("binom", "comb"), (("n, k", "exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))"),)),
     "erfcinv": (("x", "erfinv(1 - x)"),),
@@ -146,6 +159,8 @@ def substituted(name: str, args: Sequence[Expr]) -> str | None:
 def logarithm(name: str, args: Sequence[Expr]) -> tuple[str, bool] | None:
     """The logarithm of a function whose formula begins with an exponential, and whether it is a sum."""
     found, line = _of(name, len(args)), _LOGARITHMS.get(name)
+    if found is not None and name in densities.FORMULAS and (line is None or len(args) > 1):
+        line = densities.logarithm(name, found[1])
     if found is None or line is None:
         return None
     values = dict(zip(found[0].split(", "), map(unparse, args), strict=True))

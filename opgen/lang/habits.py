@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from opgen.lang import formulas
+from opgen.lang import densities, formulas
 from opgen.schema.dtypes import FLOAT8, WHOLE
 
 _LOOP = (
@@ -129,7 +129,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "write `a and b`, `a or b`, `not a`"),
     **dict.fromkeys(("stop_gradient", "stopgradient", "stop_grad", "stopgrad", "no_grad", "zero_grad", "sg", "freeze"),
                     "a value that is constant for derivatives is `detach(x)`"),
-    **dict.fromkeys(("piecewise", "ifs", "IFS", "choose", "CHOOSE", "switch", "SWITCH", "case_when"),
+    **dict.fromkeys(("piecewise", "ifs", "IFS", "CHOOSE", "switch", "SWITCH", "case_when"),
                     f"{CHOICE}, one inside of another for more than two"),
     **dict.fromkeys(("IF", "If", "if", "IIF", "iif", "ifelse", "if_else"), CHOICE),
     "logaddexp2": _written("log2(exp2(a) + exp2(b))"),
@@ -174,7 +174,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "a position counts along one index: over two dims it is `argmax[k < H*W](x[k//W, k%W])`"),
     **dict.fromkeys(("inv", "inverse", "pinv", "det", "logdet", "slogdet", "solve", "cholesky", "eig", "eigh",
                      "eigvalsh", "svd", "qr", "lstsq"),
-                    "what takes a matrix as a whole is no formula: pass its result as an input"),
+                    "what takes a matrix as a whole is no formula: pass its result as an input, or let another library"
+                    " compute the operator as a whole, `forward: {torch: package.function}`"),
     **{name: _written(formulas.plain(name)) for name in formulas.NAMES},
     "rfft": _transform("N//2 + 1", "k", "n", "complex(0, -2*pi*k*n/N)"),
     "fft": _transform("N", "k", "n", "complex(0, -2*pi*k*n/N)"),
@@ -188,7 +189,14 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     " `dtype: complex`, or write it as a sum of exponentials"),
     **dict.fromkeys(("gammaln", "loggamma"), "it is called `lgamma`"),
     **dict.fromkeys(("gamma", "tgamma"), "for positive numbers write `exp(lgamma(x))`"),
-    "expit": "it is called `sigmoid`",
+    **dict.fromkeys(("expit", "inv_logit", "invlogit", "ilogit"), "it is called `sigmoid`"),
+    **dict.fromkeys(("log_inv_logit", "loginvlogit"), "it is called `logsigmoid`"),
+    **dict.fromkeys(("multiply_log", "lmultiply"), "it is called `xlogy`"),
+    "choose": f"{CHOICE}; the number of choices is `exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))`",
+    "log_mix": _written("logaddexp(log(p) + a, log1p(-p) + b)"),
+    **dict.fromkeys(("rank", "rankdata"), "a rank, which equal values share, is"
+                    " `y[n] = (count[m](x[m] < x[n]) + count[m](x[m] <= x[n]) + 1)/2`"),
+    **dict.fromkeys(densities.UNDRAWN, "no formula draws these numbers from a seed: pass them as an input"),
     "isinf": _written("abs(x) == inf"),
     **dict.fromkeys(("deg2rad", "radians"), _written("x*pi/180")),
     **dict.fromkeys(("rad2deg", "degrees"), _written("x*180/pi")),
@@ -236,8 +244,9 @@ DRAWS = MappingProxyType({
     **dict.fromkeys(("randn", "randn_like"), "normal(seed)"),
     "randint": "integer(seed, n)", "bernoulli": "uniform(seed) < p",
     "dropout": "where(uniform(seed) >= p, x/(1 - p), 0)",
+    **{name: densities.draw_of(name, ["n"], {}) or family.drawn for name, family in densities.DRAWN.items()},
 })  # fmt: skip
-RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_like", "randn_like")
+RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_like", "randn_like", *densities.DRAWN)
 
 # Constants of other languages.
 _MISSING = (

@@ -39,9 +39,10 @@ from opgen.lang.nodes import (
 from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
-from opgen.lang.prefixes import is_dotted, is_module, is_unknown, leads_on, takes
+from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread, spread
+from opgen.lang.statistics import rank, statistic
 from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
 from opgen.lang.unparse import unparse
@@ -59,6 +60,9 @@ class Idioms(Notes):
         message = f"`{span.text}` is not part of the formula language"
         if not isinstance(of, Name | Access) or "\n" in span.text:
             span, message = at, f"`.{word}` is not part of the formula language"
+        if arguments is not None and (own := of_r(self.words, of, word)) is not None:
+            self.note(span, message, own[1])
+            return self.called(own[0], arguments.given, arguments.named, span)
         module = further and leads_on(word) if arguments is None else takes(word, arguments.given)
         if is_module(self.words, of) or (module and is_unknown(self.words, of, (*self.left, *self.bound))):
             if arguments is None:
@@ -76,7 +80,7 @@ class Idioms(Notes):
             self.unclear = True
             return of
         if arguments is not None:
-            self.note(span, message, _hint_of(word, arguments))
+            self.note(span, message, hint_of(word, arguments))
             return self.called(word, (of, *arguments.given), arguments.named, span)
         if (part := component(self.words, of, word, span)) is not None:
             self.note(span, message, "a component is read by its position")
@@ -317,7 +321,8 @@ class Idioms(Notes):
         return self.called("matmul", (a, b), {}, a.span.to(b.span))
 
     def written_out(self, name: str, args: tuple[Expr, ...], named: Named) -> str | None:
-        return library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
+        own = statistic(self.words, name, args, named) or (None if named else rank(self.words, name, args))
+        return own or library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
 
     def spread_of(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]
@@ -390,9 +395,3 @@ class Idioms(Notes):
         if is_product(name) and self.plain and not self.inside and {*self.left} < {*order}:
             self.grown = (*self.left, *(i for i in order if i not in self.left))
         return node
-
-
-def _hint_of(word: str, arguments: Arguments) -> str:
-    """What is said of a method: those that convert do nothing here, unless they round to whole numbers or few bits."""
-    rounded = any(isinstance(a, Name) and a.name in habits.CASTS for a in arguments.given)
-    return habits.WIDER if word in habits.CONVERTING and not rounded else habits.PREFIXED

@@ -31,6 +31,7 @@ _BOUNDS = re.compile(
     r"(?P<bare>[a-z])(?!\w))(?:\^(?:\{[^{}]*\}|\w))?"
 )
 _POWER = re.compile(r"\^(?:\{(?P<braced>[^{}]*)\}|(?P<one>\w))")
+_FUNCTION = re.compile(r"\b(?:exp|log|ln|sin|cos|tan|tanh)\s*$")  # that what follows is the argument of
 _FRACTION, _ROOT = re.compile(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}"), re.compile(r"\\sqrt\{([^{}]*)\}")
 _COMMANDS = {**dict.fromkeys(("cdot", "times", "odot"), "*"), "leq": "<=", "le": "<=", "geq": ">=", "ge": ">=",
              "neq": "!=", "ne": "!=", "infty": "inf", "ln": "log"}  # fmt: skip
@@ -39,13 +40,15 @@ _LEFT = re.compile(r"\s*(?P<left>\w+(?:\[[^\]]*\])?\s*=)\s*(?P<more>[^=#{}_]*)")
 _INNER = re.compile(r"\b(?:sum|prod|max|min)\[(?P<over>[^\]]*)\]\(")
 _LETTERS = re.compile(r"[a-z](?:[ ,]*[a-z])*")
 _TERM = re.compile(r"(?<=[\w\])])\s*[-+]\s*")
-_BESIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")  # factors without a sign between them
+_BESIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(\d])")  # factors without a sign between them
+_TIMES = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?![eE][-+]?\d)(?=[A-Za-z])")  # numbers directly before a factor
 _OVER = re.compile(r"#|[<>=!]=?|\b(?:if|and|or|not|else)\b")  # where a sum surely is over
 
 
 def translated(text: str) -> str | None:
     """A formula of LaTeX as it is written here; None where something in it has no counterpart for certain."""
     text = _GREEK.sub(r"\1", _NOTHING.sub("", text.partition("#")[0]).strip())
+    text = _TIMES.sub(r"\1*", text)
     text = _ELEMENT.sub(lambda m: f"{m['name']}[{_items(m['below'] or m['one'])}]", text)
     text = _POWER.sub(lambda m: f"**{m['one'] or grouped(m['braced'])}", _BOUNDS.sub(_bound, text))
     text = without_fractions(text)
@@ -59,7 +62,11 @@ def translated(text: str) -> str | None:
             return None  # of which it is unclear what belongs to it
         body = body[1:-1] if _in_parentheses(body) else body
         shown = body.strip() if name[0] != "1" else _from_0(body.strip(), indices)
-        text = f"{text[:last]}{name.removeprefix('1')}({shown}){behind}"
+        before, made = text[:last], f"{name.removeprefix('1')}({shown})"
+        if _FUNCTION.search(before):
+            before, made = before.rstrip(), f"({made})"
+        times = "*" if re.search(r"[\w\])]$", before) and not made.startswith("(") else ""
+        text = f"{before}{times}{made}{behind}"
     text = _BESIDE.sub("*", re.sub(r"(?<=\() +| +(?=\))", "", _APPLIED.sub(r"\1(\2)", text)))
     return None if re.search(r"[\\{}^$@_]", text) or not text or _closed(text) < len(text) else text
 
@@ -80,8 +87,24 @@ def _from_0(body: str, indices: tuple[str, ...]) -> str:
 def without_fractions(text: str) -> str:
     """A formula with quotients and roots for `\\frac{a}{b}` and `\\sqrt{a}`."""
     while _FRACTION.search(text) or _ROOT.search(text):
-        text = _FRACTION.sub(lambda m: f"{grouped(m[1])}/{grouped(m[2])}", _ROOT.sub(r"sqrt(\1)", text))
+        text = _FRACTION.sub(_quotient, _ROOT.sub(lambda m: _apart(m, f"sqrt({m[1]})"), text))
     return text
+
+
+def _quotient(found: re.Match[str]) -> str:
+    """A quotient: in parentheses where it would not stay together, as what is divided by, or the argument of `log`."""
+    before, after = found.string[: found.start()].rstrip(), found.string[found.end() :].lstrip()
+    whole = f"{grouped(found[1])}/{grouped(found[2])}"
+    if _FUNCTION.search(before):
+        return f"({whole})"
+    return _apart(found, f"({whole})" if before.endswith("/") or after.startswith(("^", "**")) else whole)
+
+
+def _apart(found: re.Match[str], made: str) -> str:
+    """What is made of a command, with a blank where a factor stands directly beside it."""
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    first, last = before.isalnum() or before in ("]", ")"), after.isalnum() or after in ("(", "@", "\\")
+    return f"{' ' * first}{made}{' ' * last}"
 
 
 def grouped(text: str) -> str:

@@ -25,6 +25,7 @@ from opgen.lang.latex_lines import norm_between, whole_line
 from opgen.lang.latex_lines import told as told_of
 from opgen.lang.run_on import run_on
 from opgen.lang.runs import is_below_0, is_iterator, run_between
+from opgen.lang.sampling import distributed
 from opgen.schema.formula import Formula
 
 
@@ -163,6 +164,7 @@ def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, s
     ):
         several = f"a power is written `**`: `{line}`"
     several = "" if typed == "^" and whole is None and dotted(f.text, at) else several
+    several = "" if meant == "pi" and tokens and tokens[-1].is_op("*") and tokens[-1].span.text != "*" else several
     if several != "":  # told with the first one
         told = whole or (hint if typed in _UNCLEAR else Hint(several or hint, typed, _apart(f.text, at, end, meant)))
         code, message = "OPG202" if typed == "^" else "OPG201", f"`{typed}` is not an operator of the formula language"
@@ -179,6 +181,9 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     for told in (_of_paper, _between_bars, _below, _turned):
         if (end := told(f, at, bag, tokens)) is not None:
             return end
+    if part := distributed(f.text, at):  # told by the parser
+        tokens.append(Token(T.NAME if part.isalpha() else T.OP, part, f.span(at, at + 1)))
+        return at + 1
     if (slip := next((s for s in signs.SLIPS if f.text.startswith(s[0], at)), None)) is not None:
         return _sign(f, at, bag, tokens, slip)
     if (end := _continued(f, at, bag)) is not None:

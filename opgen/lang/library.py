@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from opgen.lang.densities import by_name
 from opgen.lang.formulas import CALLS, declared
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Call, Expr, Name, Number, Reduction, Text
@@ -30,6 +31,9 @@ def formula(
 ) -> str | None:
     """The formula of a call; None where an argument has no place in it. `each`: of an element, for a loss."""
     row = CALLS.get(name)
+    if row is None and named and not any(isinstance(v, tuple) for v in named.values()):
+        values = {key: _written(v) for key, v in named.items() if not isinstance(v, tuple)}
+        return by_name(name, [*map(_written, args)], values)
     if row is None or (not named and declared(name, len(args)) is not None):
         return None
     shared = _shared(words, args) if row.arguments.startswith("x, y") else None

@@ -31,6 +31,7 @@ from opgen.lang.nodes import (
     Reduction,
 )
 from opgen.lang.numbered import numbered
+from opgen.lang.past import of_its_past
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents
@@ -140,6 +141,7 @@ class Notes(ABC):
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
             hints = (*hints, habits.MASKED) if self.masked else hints
+            hints = (*hints, *of_its_past(whole, back=bool(self.limits))) if isinstance(whole, Assign) else hints
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         if self.told is not None and text is not None:
             bag.join(*self.told, first.span, hints)

@@ -28,6 +28,7 @@ from opgen.lang.lexer import T, Token
 from opgen.lang.loop_parser import LoopParser
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.results import returned
+from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import (
     assigned_targets,
@@ -347,6 +348,9 @@ class _Parser(LoopParser):
             made, again = renamed_below(self.words, targets, below)
             hints = (*unpacked(self.words, made, line), *again)
             raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints)
+        if token.is_op("~"):
+            hints = of_distribution(self.words, token.span)
+            raise self.fail("a statement assigns with `=`", token.span, "OPG201", *hints)
         raise self.unexpected("`=`")
 
     def finish(self) -> None:

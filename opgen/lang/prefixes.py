@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from types import MappingProxyType
 
 from opgen.diagnostics.suggest import closest
+from opgen.lang import habits
+from opgen.lang.beside import Arguments
 from opgen.lang.habits import ATTRIBUTES, METHODS, MODULES
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
 _SHORT = 4  # letters of a name that others are near by chance
+
+
+# Functions of R with a dot in their name.
+_OF_R = MappingProxyType({
+    "which.max": ("argmax", ": the position of the maximum, which counts from 0"),
+    "which.min": ("argmin", ": the position of the minimum, which counts from 0"),
+    **dict.fromkeys(("is.na", "is.nan"), ("isnan", "")),
+    "is.finite": ("isfinite", ""),
+    **dict.fromkeys(("as.numeric", "as.double"), ("float", "")),
+    **dict.fromkeys(("as.integer",), ("int", "")),
+    "log.sum.exp": ("logsumexp", ""),
+})  # fmt: skip
+
+
+def of_r(words: Vocabulary, e: Expr, word: str) -> tuple[str, str] | None:
+    """What a function of R is called here that has a dot in its name, and what is said of it; None for others."""
+    if not isinstance(e, Name) or words.knows(e.name):
+        return None
+    name, more = _OF_R.get(f"{e.name}.{word}", ("", ""))
+    hint = "leave it away" if name == "float" else f"it is called `{name}`{more}"
+    return (name, hint) if name else None
+
+
+def hint_of(word: str, arguments: Arguments) -> str:
+    """What is said of a method: those that convert do nothing here, unless they round to whole numbers or few bits."""
+    rounded = any(isinstance(a, Name) and a.name in habits.CASTS for a in arguments.given)
+    return habits.WIDER if word in habits.CONVERTING and not rounded else habits.PREFIXED
 
 
 def is_module(words: Vocabulary, e: Expr) -> bool:

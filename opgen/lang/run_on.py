@@ -41,6 +41,12 @@ def run_on(f: Formula, start: int, at: int, bag: Bag, own: Container[str]) -> tu
         return end, ""
     if word.endswith("_") and f.text.startswith("{", end):
         return at, "*"  # of LaTeX, which is told
+    if word[0] in signs.PI:
+        whole = f"({piece}*pi)" if f.text[:start].rstrip().endswith("/") else f"{piece}*pi"
+        hint = Hint(f"write `{whole}`", f.text[start : at + 1], whole)
+        bag.error("OPG201", f"`{f.text[start : at + 1]}` is not part of the formula language", f.span(start, at + 1),
+                  hints=(hint,))  # fmt: skip
+        return at, "*"  # told with it
     message = f"a name stands directly after the number `{piece}`"
     hint = Hint(f"write `{piece}*{word}`", piece, f"{piece}*")
     other = (f"or `{unit}`, if the imaginary unit is meant",) if word in ("j", "J") else ()

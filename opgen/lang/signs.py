@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+PI = "\u03c0\U0001d70b"
+
 # What people type instead of an operator of the language: (typed, meant, hint).
 SLIPS: tuple[tuple[str, str, str], ...] = (
     ("&&", "and", "write `and`"),
@@ -28,7 +30,7 @@ SLIPS: tuple[tuple[str, str, str], ...] = (
     ("\u2260", "!=", "write `!=`"),
     *((sign, "=", "write `=`") for sign in "\u2190\u2254"),
     ("\u2026", "...", "write three full stops `...`"),
-    *((sign, "pi", "write `pi`") for sign in "\u03c0\U0001d70b"),
+    *((sign, "pi", "write `pi`") for sign in PI),
     ("\u221e", "inf", "write `inf`"),
     ("\u2227", "and", "write `and`"),
     ("\u2228", "or", "write `or`"),
@@ -57,6 +59,7 @@ _BELOW = dict(
 _EXPONENT = re.compile(r"[-+]?(?:\d+|[a-z])(?:[-+](?:\d+|[a-z]))*")
 _POSITION = re.compile(r"([a-z])(?:([-+])(\d+|[a-z]))?")
 IS_NAMED_E = re.compile(r"(?<![\w.])e\b(?!\s*(?:\^|\*\*))")  # in a spec in which something is called so
+_POWER_OF_E = re.compile(r"(?<![\w.])e\s*(?:\^|\*\*)")
 _OF_FUNCTION = re.compile(r"\b(sinh?|cosh?|tanh?|log|ln|exp|sec|csc|cot)\s*\^\s*(\d+)\s*(?=\()")
 _FUNCTION = re.compile(r"sinh?|cosh?|tanh?|log|exp")
 _OF_FORTRAN = re.compile(r"[dD]([-+]?\d+)(?![\w.(\[])")  # the exponent of a number in double precision
@@ -117,7 +120,16 @@ def ends_before(text: str, at: int, end: int) -> int:
 def exponential(text: str, start: int, at: int) -> Meant | None:
     """`e^x` or `e**x`, of which `e` stands at `start` and the exponent at `at`."""
     end = _operand(text, at)
-    return None if end is None else _applied("exp", text, start, at, end)
+    if end is None:
+        return None
+    made = _applied("exp", text, start, at, end)
+    shown = made.shown
+    while (inner := _POWER_OF_E.search(shown)) is not None:
+        end = _operand(shown, inner.end())
+        if end is None:
+            break
+        shown = shown[: inner.start()] + _applied("exp", shown, inner.start(), inner.end(), end).shown + shown[end:]
+    return Meant(made.start, made.end, made.pieces, shown)
 
 
 def fortran(text: str, start: int, at: int) -> Meant | None:

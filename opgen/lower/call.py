@@ -26,7 +26,7 @@ from opgen.lang.walk import nodes
 from opgen.lower.arguments import in_its_place, of_conditions
 from opgen.lower.complex import complex_call, complex_row
 from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
-from opgen.lower.draw import bernoulli, draw, drawn_like, seeds
+from opgen.lower.draw import bernoulli, draw, drawn_by_name, drawn_like, seeds
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
@@ -381,7 +381,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
     hints = identity(e) or hints
     if e.name in habits.RANDOM:
         drawn = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
-        if (line := bernoulli(f, e) or drawn_like(f, e)) is not None:
+        if (line := bernoulli(f, e) or drawn_like(f, e) or drawn_by_name(f, e)) is not None:
             drawn = f"random numbers are drawn from a seed: `{line}`"
         hint = drawn if seeds(f.decl) else f"{drawn}, with `inputs: {{seed: {{dtype: seed}}}}`"
         return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")

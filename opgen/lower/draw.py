@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from opgen.diagnostics.model import Bag, Source
 from opgen.diagnostics.suggest import counted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
+from opgen.lang.densities import draw_of
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Unary
+from opgen.lang.parser import parse_expression
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import letters, other_letters
 from opgen.lang.walk import names_read, nodes, statement_at
@@ -25,6 +28,7 @@ from opgen.lower.digits import alone_at
 from opgen.lower.extent import of_namesakes
 from opgen.lower.scope import BAD, Frame, Known, Typed
 from opgen.lower.whole import integer
+from opgen.schema.formula import Formula
 
 _NUMBERS = {"uniform": "uniform_of", "normal": "normal_of"}
 
@@ -95,6 +99,16 @@ def bernoulli(f: Frame, e: Call) -> str | None:
     seed = Name(next(iter(seeds(f.decl)), "seed"), e.span)
     below = Compare((replace(e, name="uniform", args=(seed,)), args[0]), ("<",), e.span)
     return drawn(f, e, below)
+
+
+def drawn_by_name(f: Frame, e: Call) -> str | None:
+    """`rnorm(n, mu, s)` and `normal_rng(mu, s)` as what they draw, with how far indices run where it stands alone."""
+    shown = [a.span.text if isinstance(a, Name | Access | Number) else f"({unparse(a)})" for a in e.args]
+    line = draw_of(e.name, shown, {})
+    if line is None:
+        return None
+    value = parse_expression(Formula(line, Source("", line), tuple(range(len(line) + 1))), Bag())
+    return line if value is None else drawn(f, e, value) or line
 
 
 def draw(f: Frame, e: Call) -> Typed:

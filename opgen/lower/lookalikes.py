@@ -13,7 +13,7 @@ from opgen.ir.program import Kind
 from opgen.ir.scalar import Index, Read, Scalar, walk
 from opgen.lang import habits
 from opgen.lang.formulas import declared, logarithm, written_out
-from opgen.lang.nodes import Access, Call, Name, Power, Product, Sum, Unary
+from opgen.lang.nodes import Access, Call, Expr, Name, Power, Product, Sum, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes, operands
 from opgen.lower.scope import Frame, Typed
@@ -58,7 +58,31 @@ def by_formula(f: Frame, e: Call) -> tuple[str, ...]:
         grouped = is_sum and any(isinstance(n, Sum | Product | Power | Unary) for n in within)
         return (f"write `{f'({line})' if grouped else line}` in place of `{unparse(log)}`",)
     add, written = f"add it under `functions`: `{own}`", written_out(e.name, e.args)
-    return (add,) if written is None else (f"write it out: `{written}`", *([f"or {add}"] if again else ()))
+    if written is None:
+        return (add,)
+    shown = f"({written})" if _stays_together(e, written, values) else written
+    return (f"write it out: `{shown}`", *([f"or {add}"] if again else ()))
+
+
+def _stays_together(e: Call, written: str, values: Sequence[Expr]) -> bool:
+    """Whether a formula in the place of a call needs parentheses: a sum in a product, anything in a power."""
+    around = next((n for v in values for n in nodes(v) if any(x is e for x in operands(n))), None)
+    outside = written
+    while (less := re.sub(r"[(\[][^()\[\]]*[)\]]", "", outside)) != outside:
+        outside = less
+    is_sum = re.search(r"(?<!^)[-+]", outside) is not None
+    match around:
+        case Power():
+            return re.search(r"[-+*/]", outside) is not None
+        case Product(factors=factors):
+            divides = any(x is e and sign != "*" for sign, x in factors)
+            return is_sum or outside.startswith("-") or (divides and re.search(r"[*/]", outside) is not None)
+        case Unary():
+            return is_sum or outside.startswith("-")
+        case Sum(terms=terms):
+            return any(t is e and sign == "-" for sign, t in terms) and (is_sum or outside.startswith("-"))
+        case _:
+            return False
 
 
 def order_first(orders: int, e: Call, args: Sequence[Typed]) -> tuple[str, ...]:

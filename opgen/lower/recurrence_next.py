@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from opgen.ir import text
 from opgen.lang.circles import Step, accesses, is_constant, reachable, shift_of, step_of
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
+from opgen.lower.start_within import is_element, sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,29 @@ def to_its_own(d: Declarations, s: Assign) -> ToItsOwn | None:
         return ToItsOwn(_moved(s, late), way, _elsewhere(d, s, late))
     except _UnknownError:
         return None
+
+
+def from_0(d: Declarations, s: Assign) -> tuple[str, ...]:
+    """A recurrence that is written to its next element, with its start at 0, as one statement; nothing of others."""
+    late, items, name = _late(d).get(s.target.name), s.target.items or (), s.target.name
+    if late is None or late.offset != 1 or s.guard is not None or s.op != "=":
+        return ()
+    starts = [o for o in d.forward if o.target.name == name and o is not s]
+    step = shift_of(item) if not isinstance(item := items[late.place], Binder) else None
+    if step is None or len(starts) != 1 or len(starts[0].target.items or ()) != len(items):
+        return ()
+    old = list(starts[0].target.items or ())
+    first = old.pop(late.place)
+    if isinstance(first, Binder | Dots) or integer(first) != 0 or not is_element(starts[0], late.place):
+        return ()
+    value = _an_index_less(s, step.index, alone=True)
+    if value is None or tuple(old) != (*items[: late.place], *items[late.place + 1 :]):
+        return ()
+    own = (*items[: late.place], Binder(step.index, None, s.span), *items[late.place + 1 :])
+    at_0 = Compare((Name(step.index, s.span), Number(0, s.span)), ("==",), s.span)
+    both = Call("where", (at_0, starts[0].value, value), s.span, s.span)
+    made = sized(d, replace(s, target=replace(s.target, items=own), value=both), starts[0], late.place)
+    return (f"an element is written from the one before, and both lines are one: `{unparse_assign(made)}`",)
 
 
 def _late(d: Declarations) -> dict[str, _Late]:
@@ -194,8 +218,11 @@ def one_back(d: Declarations, start: Assign, s: Assign, place: int) -> tuple[str
     return (first, f"and an element is written from the one before: `{unparse_assign(made.line)}`", *moved)
 
 
-def _an_index_less(s: Assign, index: str) -> Expr | None:
-    """The value of `h[t + 1] = …` with `t - 1` for `t`; None where other tensors are not read at `t + 1` alone."""
+def _an_index_less(s: Assign, index: str, *, alone: bool = False) -> Expr | None:
+    """The value of `h[t + 1] = …` with `t - 1` for `t`; None where other tensors are not read at `t + 1` alone.
+
+    `alone`: also where no other is read along that index.
+    """
     found: list[int] = []
     back = Sum((("+", Name(index, s.span)), ("-", Number(1, s.span))), s.span)
 
@@ -220,7 +247,7 @@ def _an_index_less(s: Assign, index: str) -> Expr | None:
         return replace(e, items=tuple(items))
 
     value = transform(s.value, moved)
-    return value if 1 in found and -1 not in found else None
+    return value if (alone or 1 in found) and -1 not in found else None
 
 
 def _by_case(start: Assign, s: Assign, place: int, index: str, value: Expr) -> str:

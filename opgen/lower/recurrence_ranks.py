@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 from opgen.diagnostics.model import Bag, Label
-from opgen.diagnostics.suggest import counted
+from opgen.diagnostics.suggest import counted, listed
 from opgen.lang.circles import accesses
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Target
+from opgen.lang.past import bound_by, reads_within
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import names_read
+from opgen.lang.walk import names_read, nodes, statement_at
 from opgen.lower.declare import Declarations
 
 _Items = Sequence[Expr | Dots]
+_MOST = 3  # ways that are told
 
 
 def read_whole(d: Declarations, bodies: Mapping[str, Assign], bag: Bag) -> bool:
@@ -37,8 +39,8 @@ def read_whole(d: Declarations, bodies: Mapping[str, Assign], bag: Bag) -> bool:
                 message = (
                     f"the batch dims of `{a.name}` stand elsewhere" if elsewhere else f"`{a.name}` has no batch dims"
                 )
-        made = _filled(a, own)
-        hints = () if made is None else (f"write `{unparse(made)}`",)
+        ways = _filled(d, a, own)
+        hints = (f"write {listed(map(unparse, ways))}",) if ways else ()
         related = (Label(target.span, "assigned at these"),)
         bag.error("OPG212", message, a.span, related=related, hints=hints)
     return not wrong
@@ -53,9 +55,10 @@ def _plain(target: Target) -> _Items:
     return [Name(i.name, i.span) if isinstance(i, Binder) else i for i in target.items or ()]
 
 
-def _filled(a: Access, own: _Items) -> Access | None:
-    """The access with what it lacks, each position that reads an index of its own at its place; None where others
-    could stand at several."""
+def _filled(d: Declarations, a: Access, own: _Items) -> list[Access]:
+    """The access with what it lacks, each position that reads an index of its own at its place, in every way that is
+    likely; none where others could stand at several.
+    """
     given, places = _named(a.items), [k for k, i in enumerate(own) if not isinstance(i, Dots)]
     at = {i.name: k for k, i in enumerate(own) if isinstance(i, Name)}
     known = [{at[n] for n in names_read(i) if n in at} for i in given]
@@ -63,9 +66,54 @@ def _filled(a: Access, own: _Items) -> Access | None:
     if len(given) == len(places):
         ways = [tuple(places)]
     if len(ways) != 1:
-        return None
+        return []
     found = dict(zip(ways[0], given, strict=True))
-    return replace(a, items=tuple(found.get(k, i) for k, i in enumerate(own)))
+    read = [n for i in given for n in names_read(i)]
+    lacking = {k: _possible(d, a, i) if isinstance(i, Name) else [i] for k, i in enumerate(own) if k not in found}
+    chosen = [dict(zip(lacking, way, strict=True)) for way in product(*lacking.values())]
+    rows = [[found.get(k) or way[k] for k in range(len(own))] for way in chosen]
+    return [replace(a, items=tuple(row)) for row in rows if _is_apart(row, read)][:_MOST]
+
+
+def _is_apart(row: _Items, read: Sequence[str]) -> bool:
+    """Whether the indices that stand alone are different ones, and none is moved elsewhere."""
+    alone = [i.name for i in row if isinstance(i, Name)]
+    return len({*alone}) == len(alone) and not any(i in read for i in alone if alone.count(i) > read.count(i))
+
+
+def _possible(d: Declarations, a: Access, own: Name) -> _Items:
+    """The indices that an access may lack at a position where its name is assigned at `own`, the likeliest first: one
+    that a reduction around it binds, and nothing else in it reads, alone.
+    """
+    s = statement_at((*d.forward, *d.backward), a.span)
+    around = [] if s is None else next((list(by) for read, by in reads_within(a.name, s.value) if read is a), [])
+    if s is None or not around:
+        return [own]
+    bound = bound_by(around)[::-1]
+    sizes = _sizes(d, d.forward, own.name)
+    likely = [n for n in bound if not sizes or not (runs := _sizes(d, (s,), n)) or not sizes.isdisjoint(runs)]
+    free = [n for n in likely if not any(n in names_read(i) for i in _beside(s, a))]
+    if free or own.name in bound:
+        likely = free[:1] or [own.name]
+    elif own.name in (i.name for i in s.target.items or () if isinstance(i, Binder)):
+        likely = [*likely, own.name]
+    return [Name(n, a.span) for n in dict.fromkeys(likely)] or [own]
+
+
+def _beside(s: Assign, a: Access) -> list[Expr]:
+    """The other accesses of a statement, and what uses an index as a number."""
+    inside = [id(n) for n in nodes(a)]
+    return [n for n in nodes(s.value) if isinstance(n, Access | Name) and id(n) not in inside]
+
+
+def _sizes(d: Declarations, statements: Iterable[Assign], index: str) -> frozenset[str]:
+    """The dims over which an index runs, as far as inputs tell."""
+    found: list[str] = []
+    for a in (n for s in statements for n in nodes(s.value) if isinstance(n, Access)):
+        shape = d.words.shapes.get(a.name, ())
+        if len(shape) == len(a.items):
+            found += [size for size, i in zip(shape, a.items, strict=True) if isinstance(i, Name) and i.name == index]
+    return frozenset(found)
 
 
 def _agree(way: Sequence[int], known: Sequence[set[int]]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang.circles import Step, furthest, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
+from opgen.lang.past import of_its_past
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_at, statement_names, transform
@@ -17,10 +18,10 @@ from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
 from opgen.lower.recurrence_components import components_go_on
 from opgen.lower.recurrence_ends import target_with_end
-from opgen.lower.recurrence_next import extent_along, to_its_own
+from opgen.lower.recurrence_next import extent_along, from_0, to_its_own
 from opgen.lower.recurrence_table import MOVED, of_table, without_border
 from opgen.lower.scope import BAD, Frame, Typed
-from opgen.lower.start_within import comes_to_it, is_element
+from opgen.lower.start_within import comes_to_it, is_element, sized
 from opgen.lower.steps import unbound
 from opgen.lower.updated import renamed
 
@@ -50,6 +51,11 @@ def misplaced(
 ) -> tuple[str, ...]:
     """What a start at the wrong place means. `places`: the positions that run along; `place`: the one that is wrong."""
     if len(places) > 1:
+        if len(starts) == 1 and len(_constants(s, places)) == 1 and step.offset < 0 and is_element(s, place):
+            made = sized(d, body, s, place)
+            along = (body.target.items or ())[place]
+            line = _with_elements(made, [s], place, along.name if isinstance(along, Binder) else step.index)
+            return (f"for an element itself, both lines are one: `{line}`",)
         return _of_table(d, body, starts, s, places, place)
     at = ((o, (o.target.items or ())[place]) for o in starts)
     elements = [o for o, item in at if _is_inside(item, step) or (o is s and not item.span.text.startswith("-"))]
@@ -220,7 +226,10 @@ def _summed_over(d: Declarations, item: Expr | Dots) -> str:
 
 
 def by_number(d: Declarations, e: Access) -> tuple[str, ...]:
-    """What is said of an access that goes back by a param or dim."""
+    """What is said of an access that goes back by a param or dim, or over all that there has been."""
+    s = statement_at(d.forward, e.span)
+    if s is not None and (told := of_its_past(s)):
+        return told
     shown = [_text(i) for i in e.items]
     for place, item in enumerate(e.items):
         far = _told_by_calls(d, item)
@@ -307,7 +316,7 @@ def nothing_goes_on(d: Declarations, name: str, starts: Sequence[Assign], bag: B
         beside = [i for i in s.target.items or () if not isinstance(i, Binder) and shift_of(i) is not None]
         own = to_its_own(d, s)
         if own is not None and len(beside) == 1 and not isinstance(beside[0], Dots):
-            bag.error("OPG241", "this is no plain index", beside[0].span, hints=own.hints)
+            bag.error("OPG241", "this is no plain index", beside[0].span, hints=from_0(d, s) or own.hints)
             return
     message, hints = f"`{name}` has a start and nothing that goes on from it", components_go_on(d, name, starts)
     message = f"the components of `{name}` read one another" if hints else message

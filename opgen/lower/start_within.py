@@ -5,13 +5,15 @@ In go the statement that goes on and the start; out comes whether its step gives
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from opgen.lang.circles import shift_of
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Number, Product, Sum, Unary
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Product, Sum, Unary
 from opgen.lang.spread import at
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes, transform
+from opgen.lower.declare import Declarations
 
 _Terms = dict[tuple[str, ...], Fraction]
 
@@ -34,6 +36,23 @@ def comes_to_it(body: Assign, s: Assign, place: int, index: str, outside: Expr) 
         return False
     made = at(transform(body.value, step), index, old)
     return _terms(made) == _terms(s.value)
+
+
+def sized(d: Declarations, made: Assign, s: Assign, place: int) -> Assign:
+    """A statement with the element of a start in it, with the extent of its index where nothing else says that: how
+    many there are of what the start reads at its own element.
+    """
+    items = made.target.items or ()
+    own, old = items[place], (s.target.items or ())[place]
+    alone = [i.name for a in nodes(made.value) if isinstance(a, Access) for i in a.items if isinstance(i, Name)]
+    if not isinstance(own, Binder) or own.extent is not None or own.name in alone:
+        return made
+    for a in (n for n in nodes(s.value) if isinstance(n, Access)):
+        for item, size in zip(a.items, d.words.shapes.get(a.name, ()), strict=False):
+            if item == old and size[:1].isupper():
+                bound = replace(own, extent=Name(size, own.span))
+                return replace(made, target=replace(made.target, items=(*items[:place], bound, *items[place + 1 :])))
+    return made
 
 
 def _terms(e: Expr) -> _Terms:

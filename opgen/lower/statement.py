@@ -33,7 +33,7 @@ from opgen.lower.masks import mask_among, masked_write
 from opgen.lower.parts import overwritten
 from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text
-from opgen.lower.recurrence_next import to_its_own
+from opgen.lower.recurrence_next import from_0, to_its_own
 from opgen.lower.recurrence_slips import assigned
 from opgen.lower.recurrence_starts import goes_on_nowhere
 from opgen.lower.reduction import another, check_index_name, reduce
@@ -258,7 +258,7 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     s = _each(s)
     name, left = s.target.name, unparse_target(s.target)
     if (own := to_its_own(frame.decl, s)) is not None:
-        return own.hints
+        return from_0(frame.decl, s) or own.hints
     if (backwards := read_backwards(frame, s)) is not None:
         return (f"a position of two digits is taken apart on the right: `{unparse_assign(backwards)}`",)
     match s.value:

@@ -1,0 +1,71 @@
+"""Statistics of vectors as formulas, with the names that a call has: integrals over points, ranks, weighted means.
+
+A call in; out the text of its formula, which is read once more as if it had been written there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from opgen.lang.limits import size_of
+from opgen.lang.nodes import Access, Binder, Expr, Name, Product, Reduction
+from opgen.lang.vocabulary import SPARE, Vocabulary
+
+WEIGHTED = ("average", "weighted_mean", "weighted_average", "wmean", "mean")
+_WEIGHTS = ("weights", "w", "weight")
+
+
+def statistic(
+    words: Vocabulary, name: str, args: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]
+) -> str | None:
+    """The formula of a call; None of other functions, and where an argument is no vector."""
+    given = [*args, *(v for k, v in named.items() if k in (*_WEIGHTS, "x") and not isinstance(v, tuple))]
+    read = [r for r in (_read(words, e) for e in given) if r is not None]
+    if not read or len(read) != len(given) or len(given) != len(args) + len(named):
+        return None
+    index = read[0][1]
+    size = size_of(words, index, Access(read[0][0], (Name(index, args[0].span),), args[0].span, args[0].span))
+    if size is None or any(i != index for _, i in read) or index in words.left or index in words.bound:
+        return None
+    own = [name for name, _ in read]
+    match name, own:
+        case "trapz" | "trapezoid", [y]:
+            return f"sum[{index} < {size.name} - 1](({y}[{index}] + {y}[{index} + 1])/2)"
+        case "trapz" | "trapezoid", [y, x]:
+            mean = f"({y}[{index}] + {y}[{index} + 1])/2"
+            return f"sum[{index} < {size.name} - 1]({mean}*({x}[{index} + 1] - {x}[{index}]))"
+        case _, [x, w] if name in WEIGHTED and (named or name not in ("average", "mean")):
+            return f"sum[{index}]({w}[{index}]*{x}[{index}])/sum[{index}]({w}[{index}])"
+        case _:
+            return None
+
+
+def rank(words: Vocabulary, name: str, args: Sequence[Expr]) -> str | None:
+    """The formula of the rank of an element, which equal values share; None of other functions."""
+    read = _read(words, args[0]) if name in ("rank", "rankdata") and len(args) == 1 else None
+    if read is None:
+        return None
+    x, i = read
+    j = next(c for c in SPARE if c != i and not words.knows(c) and c not in (*words.left, *words.bound))
+    return f"(count[{j}]({x}[{j}] < {x}[{i}]) + count[{j}]({x}[{j}] <= {x}[{i}]) + 1)/2"
+
+
+def weighted(e: Reduction, left: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]) -> Expr | None:
+    """`average[n](x[n], weights=w[n])`, by what stands beside the body; None of other reductions."""
+    by = [*named.values(), *(left if e.name not in ("average", "mean") else ())]
+    plain = e.name in WEIGHTED and all(isinstance(b, Binder) for b in e.binders) and {*named} <= {*_WEIGHTS}
+    if not plain or len(by) != 1 or len(left) + len(named) != 1 or isinstance(by[0], tuple):
+        return None
+    top = Reduction("sum", e.binders, Product((("*", by[0]), ("*", e.body)), e.span), e.span, e.span)
+    return Product((("*", top), ("/", Reduction("sum", e.binders, by[0], e.span, e.span))), e.span)
+
+
+def _read(words: Vocabulary, e: Expr) -> tuple[str, str] | None:
+    """The name and the index of a vector that is read at one, or as a whole."""
+    match e:
+        case Access(name=name, items=(Name(name=index),)):
+            return name, index
+        case Name(name=name) if len(words.letters.get(name, ())) == 1 and words.letters[name] != ("...",):
+            return name, words.letters[name][0]
+        case _:
+            return None

@@ -21,7 +21,7 @@ from opgen.lower.recurrence_ends import target_with_end
 from opgen.lower.recurrence_next import extent_along, from_0, to_its_own
 from opgen.lower.recurrence_table import MOVED, of_table, without_border
 from opgen.lower.scope import BAD, Frame, Typed
-from opgen.lower.start_within import comes_to_it, is_element, sized
+from opgen.lower.start_within import comes_to_it, is_element, is_inside, sized
 from opgen.lower.steps import unbound
 from opgen.lower.updated import renamed
 
@@ -52,23 +52,14 @@ def misplaced(
     """What a start at the wrong place means. `places`: the positions that run along; `place`: the one that is wrong."""
     if len(places) > 1:
         if len(starts) == 1 and len(_constants(s, places)) == 1 and step.offset < 0 and is_element(s, place):
-            made = sized(d, body, s, place)
             along = (body.target.items or ())[place]
-            line = _with_elements(made, [s], place, along.name if isinstance(along, Binder) else step.index)
+            own = replace(step, index=along.name) if isinstance(along, Binder) else step
+            line = _with_elements(d, sized(d, body, s, place), [s], place, own)
             return (f"for an element itself, both lines are one: `{line}`",)
         return _of_table(d, body, starts, s, places, place)
     at = ((o, (o.target.items or ())[place]) for o in starts)
-    elements = [o for o, item in at if _is_inside(item, step) or (o is s and not item.span.text.startswith("-"))]
+    elements = [o for o, item in at if is_inside(item, step) or (o is s and not item.span.text.startswith("-"))]
     return _in_front(d, body, s, elements, starts, place, step)
-
-
-def _is_inside(item: Binder | Dots | Expr, step: Step) -> bool:
-    """Whether an element stands at a position: one that is counted from where the recurrence begins."""
-    if isinstance(item, Binder | Dots):
-        return False
-    if step.offset < 0:
-        return (integer(item) or 0) >= 0
-    return isinstance(item, Sum) and any(sign == "-" for sign, _ in item.terms)
 
 
 def _in_front(

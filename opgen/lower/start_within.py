@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from opgen.lang.circles import shift_of
+from opgen.lang.circles import Step, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Product, Sum, Unary
 from opgen.lang.spread import at
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes, transform
+from opgen.lang.walk import integer, nodes, transform
 from opgen.lower.declare import Declarations
 
 _Terms = dict[tuple[str, ...], Fraction]
@@ -80,3 +80,12 @@ def _terms(e: Expr) -> _Terms:
             return {m: c for m, c in made.items() if c}
         case _:
             return {(unparse(e),): Fraction(1)}
+
+
+def is_inside(item: Binder | Dots | Expr, step: Step) -> bool:
+    """Whether an element stands at a position: one that is counted from where the recurrence begins."""
+    if isinstance(item, Binder | Dots):
+        return False
+    if step.offset < 0:
+        return (integer(item) or 0) >= 0
+    return isinstance(item, Sum) and any(sign == "-" for sign, _ in item.terms)

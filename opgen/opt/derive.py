@@ -7,7 +7,7 @@ was done.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
 from opgen.diff.partials import with_partials
@@ -42,6 +42,9 @@ from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
 
 Pass = Callable[[Program], Program]
 Passes = tuple[tuple[str, Pass], ...]
+
+ARGUMENTS = 64  # that a schema of torch has at most
+BESIDE = 3  # arguments of a gradient besides tensors and params: two masks, and a list of batching levels
 
 # The longest formula, in operations and statements, that second order is written out for.
 _LONGEST = 300
@@ -80,7 +83,16 @@ def derive(operator: Operator) -> tuple[Derived, ...]:
         return tuple(_computed_elsewhere(v, differentiable=whole.backward is not None) for v in operator.variants)
     taken = tuple(dict.fromkeys(n for v in operator.variants for n in names(v.program)))
     second_order = not any(is_long(v.program) for v in operator.variants)
-    return tuple(derive_variant(v, operator.flags, taken, second_order=second_order) for v in operator.variants)
+
+    def each(flags: Flags) -> tuple[Derived, ...]:
+        return tuple(derive_variant(v, flags, taken, second_order=second_order) for v in operator.variants)
+
+    found = each(operator.flags)
+    kept = dict.fromkeys(n for d in found for n in d.residuals)
+    others = len(operator.inputs) + len(operator.params) + 2 * len(operator.outputs) + BESIDE
+    if operator.flags.save is None and kept and len(kept) + others > ARGUMENTS:
+        return each(replace(operator.flags, save=()))  # all of it is computed again
+    return found
 
 
 def is_long(p: Program) -> bool:

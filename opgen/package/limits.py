@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from opgen.diagnostics.model import Diagnostic, Span
 from opgen.diagnostics.suggest import counted
+from opgen.opt.derive import ARGUMENTS, BESIDE
 from opgen.package.view import Surface
 from opgen.package.view_ops import backward_params
 from opgen.package.view_saved import saved_names
 
-ARGUMENTS = 64  # that a schema of torch has at most
 _MASK, _LEVELS = (1, "mask"), (1, "list of batching levels")
 
 Parts = tuple[tuple[int, str], ...]  # how many arguments of each sort
@@ -44,7 +44,7 @@ def _ops(s: Surface) -> Iterator[tuple[str, Parts]]:
     if not s.active:
         return
     kept = (*s.inputs, *s.output_names, *s.residuals)
-    saved = saved_names(s) if len(kept) + len(s.active) + len(s.params) + 3 > ARGUMENTS else kept
+    saved = saved_names(s) if len(kept) + len(s.active) + len(s.params) + BESIDE > ARGUMENTS else kept
     cotangents = (len(s.active), "output gradient")
     parts = (cotangents, (len(saved), "kept tensor"), (len(backward_params(s)), "param"), _MASK, _LEVELS)
     yield f"{s.name}_backward.batched", parts

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import opgen
 from opgen.pipeline import SpecFile, run
 
 
@@ -46,3 +47,19 @@ def test_as_many_as_torch_takes_build(text: str) -> None:
     found = run(SpecFile(Path("spec.yaml"), text.encode(), "spec.yaml"))
     assert found.diagnostics == ()
     assert found.files
+
+
+def test_what_is_kept_is_never_too_much() -> None:
+    """Each softmax leaves two numbers of a row; with too many of them, all is computed again."""
+    torch = pytest.importorskip("torch")
+    rows = "".join(f"  t{k + 1}[..., k] = softmax[k](t{k}[..., k]*w[..., k])\n" for k in range(40))
+    text = f"op: deep\ninputs: {{t0: {{shape: [..., K]}}, w: {{shape: [..., K]}}}}\noutputs: [t40]\nforward: |\n{rows}"
+    x, w = torch.randn(2, 3, dtype=torch.float64), torch.randn(3, dtype=torch.float64, requires_grad=True)
+    wanted = x
+    for _ in range(40):
+        wanted = (wanted * w).softmax(-1)
+    found = opgen.load(text)(x, w)
+    torch.testing.assert_close(found, wanted)
+    weights = torch.randn_like(wanted)
+    slopes = [torch.autograd.grad(y, w, weights)[0] for y in (found, wanted)]
+    torch.testing.assert_close(*slopes)

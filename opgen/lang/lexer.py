@@ -16,7 +16,7 @@ from itertools import takewhile
 
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
-from opgen.lang import signs
+from opgen.lang import exponentials, signs
 from opgen.lang.dots import dotted, lines_meant
 from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
@@ -298,9 +298,7 @@ def _exponential(f: Formula, at: int, exponent: int, bag: Bag, tokens: list[Toke
         return None
     if (found := signs.exponential(f.text, start, exponent)) is None:
         return None
-    whole = f.span(found.start, found.end)
-    hint = Hint(f"write `{found.shown}`", f.text[found.start : found.end], found.shown)
-    bag.error("OPG205", "there is no `e`", whole, label="the exponential function", hints=(hint,))
+    exponentials.tell(f, found, bag)
     return _instead(f, found, at, bag, tokens)
 
 

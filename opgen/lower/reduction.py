@@ -249,7 +249,9 @@ def check_index_name(f: Frame, b: Binder) -> bool:
         letter = another_letter(f, b.name)
         own = statement_at(f.decl.forward, b.span) if b.extent is None else None
         along = own is not None and size_of(f.decl, own, b.name)
-        line = with_letter(own, b.name, letter) if own is not None and along else None
+        shape = f.decl.shapes.get(b.name, ())
+        alone = shape != () and BATCH not in shape
+        line = with_letter(own, b.name, letter, alone=alone) if own is not None and along else None
         hints = [f"use another letter, such as `{letter}`" + (f": `{line}`" if line else "")]
         if own is not None and line and "#" not in own.span.text:
             hints = [Hint(hints[0], own.span.text, line, own.span)]

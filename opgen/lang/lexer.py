@@ -178,7 +178,7 @@ def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, s
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     hints: tuple[str, ...] = ()
-    for told in (_of_paper, _between_bars, _below, _turned):
+    for told in (_of_paper, _between_bars, _below, _told_later):
         if (end := told(f, at, bag, tokens)) is not None:
             return end
     if part := distributed(f.text, at):  # told by the parser
@@ -245,8 +245,11 @@ def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
     return text[at] in "'\u1d40\u22a4" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]")
 
 
-def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
-    """`a'`, a matrix that is turned round, as the name of an attribute, which the parser reports."""
+def _told_later(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """`a'`, a matrix turned round, as an attribute, and `sum[i; i > 0](…)` with `if`, which the parser reports."""
+    if f.text[at] == ";" and signs.is_such_that(f.text, at):
+        tokens.append(Token(T.NAME, "if", f.span(at, at + 1)))
+        return at + 1
     if not _is_transposed(f.text, at, tokens):
         return None
     span = f.span(at, at + 1)

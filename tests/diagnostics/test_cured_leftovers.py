@@ -150,3 +150,20 @@ def test_an_index_that_is_read_nowhere_may_be_another_one() -> None:
     text = whole("inputs: {x: {shape: [T, E]}}", "p[t, e] = softmax[k](x[t, e])")
     assert said(text) == ["k", "softmax[e](x[t, e])", "softmax[t](x[t, e])"]
     built(text.replace("softmax[k](x[t, e])", "softmax[e](x[t, e])"))
+
+
+@pytest.mark.parametrize(
+    ("start", "first", "then"),
+    [
+        ("h = w", "h[-1, d] = w[d]", "h[t < T, d] = 0.9 * h[t - 1, d] + x[t, d]"),
+        ("h = 2*w + 1", "h[-1, d] = 2 * w[d] + 1", "h[t < T, d] = 0.9 * h[t - 1, d] + x[t, d]"),
+        ("h[d] = w[d]", "h[d, -1] = w[d]", "h[d, t < T] = 0.9 * h[d, t - 1] + x[t, d]"),
+    ],
+)
+def test_a_loop_may_start_from_a_tensor(start: str, first: str, then: str) -> None:
+    fields = "inputs: {x: {shape: [T, D]}, w: {shape: [D]}}"
+    text = whole(fields, start, "for t in range(T):", "    h = 0.9*h + x[t]", "y = h")
+    last = f"y[d] = h{'[T - 1, d]' if '[-1' in first else '[d, T - 1]'}"
+    assert len(diagnosed(text)) == 1
+    assert lines(text) == [first, then, last]
+    built(whole(fields, first, then, last), warned=True)

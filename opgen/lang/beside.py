@@ -28,7 +28,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.orders import ascending
 from opgen.lang.several import of
-from opgen.lang.statistics import weighted
+from opgen.lang.statistics import TOGETHER, together, weighted
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -66,6 +66,8 @@ def meant_by(
     named, left = arguments.named, list(arguments.given)
     if (mean := weighted(e, left, named)) is not None:
         return mean, ("a weighted mean is a quotient of sums",)
+    if not words.knows(e.name) and (both := together(e, left, named)) is not None:
+        return both, (TOGETHER,)
     order = named.get("p", named.get("ord"))
     if e.name == "norm" and order is None and left and not _is_index(e, left[0]):
         order = left.pop(0)

@@ -121,6 +121,16 @@ def placed(idioms: Idioms, e: Call, of: Name | Access, items: Sequence[Expr | Do
     return made
 
 
+def _counted_at(idioms: Idioms, e: Expr, items: Sequence[Item]) -> Expr:
+    """`arange(N)[n]`: what is counted at an index in reach is the index; anywhere else it is the whole of it."""
+    item = items[0] if len(items) == 1 else None
+    if not isinstance(e, Name) or not isinstance(item, Name) or item.name not in (*idioms.left, *idioms.bound):
+        return e
+    idioms.counted = [c for c in idioms.counted if c is not e]
+    idioms.runs[item.name] = idioms.counts[e.name]
+    return item
+
+
 def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
     """The value with these indices in place of its own; what has no order is told not to be there anyway."""
     order = next((order for node, order in idioms.results if node is e), None)
@@ -129,7 +139,7 @@ def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
     if isinstance(e, Reduction) and (kept := _of_kept(idioms, e, items, at)) is not None:
         return kept
     if any(node is e for node in idioms.counted):
-        return e
+        return _counted_at(idioms, e, items)
     if order is None and isinstance(e, Reduction) and e.name in idioms.words.reductions:
         idioms.note(at, "only a tensor has elements", ELEMENT)
         idioms.unclear = True

@@ -42,7 +42,7 @@ from opgen.lang.orders import through_order
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread, spread
-from opgen.lang.statistics import rank, statistic
+from opgen.lang.statistics import OF_TWO, rank, statistic
 from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
 from opgen.lang.unparse import unparse
@@ -257,7 +257,7 @@ class Idioms(Notes):
         """A reduction with arguments beside its body, the first of which follows the comma `arguments.at`."""
         assert arguments.at is not None
         told = e.name in habits.FUNCTIONS and self.words.lacks(e.name) and renamed(self.words, e) is None
-        if told and not self.takes_more(e.name):
+        if told and e.name not in OF_TWO and not self.takes_more(e.name):
             return self.reduction(e)
         if arguments.given and is_group(self.words, arguments.given[0]):
             self.note(arguments.at, f"the body of `{e.name}[…]` is one expression")

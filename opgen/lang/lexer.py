@@ -16,7 +16,7 @@ from itertools import takewhile
 
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
-from opgen.lang import signs
+from opgen.lang import exponentials, signs
 from opgen.lang.dots import dotted, lines_meant
 from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
@@ -178,7 +178,7 @@ def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, s
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     hints: tuple[str, ...] = ()
-    for told in (_of_paper, _between_bars, _below, _turned):
+    for told in (_of_paper, _between_bars, _below, _told_later):
         if (end := told(f, at, bag, tokens)) is not None:
             return end
     if part := distributed(f.text, at):  # told by the parser
@@ -245,8 +245,11 @@ def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
     return text[at] in "'\u1d40\u22a4" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]")
 
 
-def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
-    """`a'`, a matrix that is turned round, as the name of an attribute, which the parser reports."""
+def _told_later(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """`a'`, a matrix turned round, as an attribute, and `sum[i; i > 0](…)` with `if`, which the parser reports."""
+    if f.text[at] == ";" and signs.is_such_that(f.text, at):
+        tokens.append(Token(T.NAME, "if", f.span(at, at + 1)))
+        return at + 1
     if not _is_transposed(f.text, at, tokens):
         return None
     span = f.span(at, at + 1)
@@ -298,9 +301,7 @@ def _exponential(f: Formula, at: int, exponent: int, bag: Bag, tokens: list[Toke
         return None
     if (found := signs.exponential(f.text, start, exponent)) is None:
         return None
-    whole = f.span(found.start, found.end)
-    hint = Hint(f"write `{found.shown}`", f.text[found.start : found.end], found.shown)
-    bag.error("OPG205", "there is no `e`", whole, label="the exponential function", hints=(hint,))
+    exponentials.tell(f, found, bag)
     return _instead(f, found, at, bag, tokens)
 
 

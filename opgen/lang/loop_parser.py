@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import partial
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Span
 from opgen.lang.again import read_again
 from opgen.lang.expressions import ExpressionParser
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token
-from opgen.lang.loops import added_up, as_recurrences, in_one, looped, steps_of, with_target
+from opgen.lang.loops import added_up, as_recurrences, as_written, in_one, looped, steps_of, with_target
 from opgen.lang.nodes import Assign, Number
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -22,6 +22,7 @@ class LoopParser(ExpressionParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag, words)
         self.found: list[Assign] = []
+        self.proposed: list[Assign] = []  # in place of those with a mistake
 
     def loop(self, first: Token, end: Token) -> bool:
         """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
@@ -61,14 +62,23 @@ class LoopParser(ExpressionParser):
         """Whether a loop begins that goes on from the step before, which is told with what it starts from."""
         start, stop = first.span.start, end.span.start
         again = partial(read_again, notes=Idioms(self.words, read_again))
-        steps = steps_of(first.span.source.text[start:stop], self.words, self.found, again)
+        begun = [*self.found, *map(as_written, self.proposed)]
+        steps = steps_of(first.span.source.text[start:stop], self.words, begun, again)
         below = self.formula.text[bisect_left(self.formula.offsets, stop) :]
         hint = "" if steps is None or first.text != "for" else as_recurrences(steps, below, self.words, again)
         if steps is None or not hint:
             return False
         self.found = [s for s in self.found if s.target.name not in steps.names]
+        told = [s.span for s in self.proposed if s.target.name in steps.names]  # with the loop
+        self.bag.keep([d for d in self.bag.items if d.span is None or not any(_is_in(d.span, at) for at in told)])
         self.lost |= dict.fromkeys(steps.names)
+        for name in steps.names:
+            self.words.letters.pop(name, None)
         self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
         while self.token is not end:
             self.advance()
         return True
+
+
+def _is_in(span: Span, other: Span) -> bool:
+    return other.start <= span.start and span.end <= other.end

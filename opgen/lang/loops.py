@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
+from opgen.diagnostics.model import Source, Span
 from opgen.diagnostics.suggest import listed
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Reduction
@@ -59,7 +60,8 @@ class Steps:
     count: str
     written: str  # the indices that its targets have
     at: str  # and what they stand for
-    values: Sequence[str]  # of its statements, with every index that is meant
+    begun: Sequence[str]  # the values of the starts, with every index that is meant
+    values: Sequence[str]  # and those of its statements
     first: bool  # whether what is read has the steps before those indices
 
     @property
@@ -80,7 +82,8 @@ class Steps:
 
     def lines(self) -> list[str]:
         """The statements of the recurrences."""
-        found = [f"{s.target.name}{self.place('-1')} = {_value(s)}" for s in self.starts]
+        starts = zip(self.starts, self.begun, strict=True)
+        found = [f"{s.target.name}{self.place('-1')} = {value}" for s, value in starts]
         for k, (m, value) in enumerate(zip(self.made, self.values, strict=True)):
             made = self.read(_updated(m, value), self.names[:k], f"{self.index} - 1")
             found.append(f"{m['name']}{self.place(f'{self.index} < {self.count}')} = {made}")
@@ -106,10 +109,11 @@ def steps_of(text: str, words: Vocabulary, found: Sequence[Assign], read: Callab
     written_out = (*map(_value, starts), *(m["value"] for m in made))
     values = [read(v) for v in written_out]
     whole = [spelled(words, e) for e in values if e is not None]
-    order = list(dict.fromkeys(i for e in whole for i in layout(words, e)))
+    order = list(dict.fromkeys(i for e in (*whole[len(starts) :], *whole) for i in layout(words, e)))
     free = [i for i in order if i != loop["index"]]
     places = {p for n in names for v in written_out for p in re.findall(_read(n), v)}
-    written, *others = own | {_inside(p) for p in places}
+    written, *others = sorted(own | {_inside(p) for p in places}, reverse=True)
+    others = [o for o in others if o]  # what has no brackets has the indices of the others
     known = {*written.split(", ")} if written else {*free} - {"..."} or {"..."}
     if others or None in values or not {*free} <= known:
         return None
@@ -119,7 +123,15 @@ def steps_of(text: str, words: Vocabulary, found: Sequence[Assign], read: Callab
     out = [unparse(w) if e is not None and w != e else v for v, e, w in zip(written_out, values, whole, strict=True)]
     first = not written and free != ["..."] and loop["index"] in order[:1]
     at = written or ", ".join(free)
-    return Steps(made, starts, index, count["count"], written, at, out[len(starts) :], first)
+    begun, steps = out[: len(starts)], out[len(starts) :]
+    return Steps(made, starts, index, count["count"], written, at, begun, steps, first)
+
+
+def as_written(s: Assign) -> Assign:
+    """A statement that is proposed, with the target that was written in its place."""
+    items = s.target.items if s.span.text.startswith(f"{s.target.name}[") else None
+    line = f"{s.target.name} = {unparse(s.value)}"
+    return replace(s, target=replace(s.target, items=items), span=Span(Source("", line), 0, len(line)))
 
 
 def as_recurrences(steps: Steps, below: str, words: Vocabulary, read: Callable[[str], Expr | None]) -> str:

@@ -55,7 +55,6 @@ _UPDATES = ("=", "+=", "*=")
 class _Parser(LoopParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag, words)
-        self.proposed: list[Assign] = []  # in place of those with a mistake
         self.meant: list[Assign] = []  # these and those without, with the names that they have then
         self.chains: dict[str, Chain] = {}
         self.values: dict[str, Values] = {}  # of outputs that are updated

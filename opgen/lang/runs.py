@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import accumulate
 
 from opgen.diagnostics.model import Hint, Span
+from opgen.lang.moving import READ, moving, sizes_of
 from opgen.lang.vocabulary import SPARE
 from opgen.schema.formula import Formula
 
@@ -18,7 +18,9 @@ _HEAD = re.compile(r"(\w+)\[\s*$")
 _RANGED = re.compile(
     r"in\s+(?:range\(\s*(?P<from>\d+)\s*,\s*(?P<to>[A-Z]\w*)\s*\)|(?P<start>\d+):(?P<stop>[A-Z]\w*))\s*(?=\])"
 )
-_READ = re.compile(r"(\w+)\[([^\[\]]*)\]")
+_BEHIND = re.compile(
+    r"(?P<name>[a-z]\w*)\[(?P<items>[^\[\]]*)\][ ]*=(?!=)[ ]*(?P<value>[^\n]+?)[ ]*,?[ ]+for(?:[ ]+all)?[ ]+$"
+)
 _AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes over all of a dim"
 _SUMMED, _ITERATOR = re.compile(r"\b(?:[Ss]um|[Pp]rod(?:uct)?)\["), re.compile(r"(,[ ]*)\{[ ]*[a-z]\w*[ ]*,[^{}\n]*\}")
 _FROM_BELOW = re.compile(r"[\[,][ ]*[a-z]\w*[ ]*(?:=|\bin\b)[ ]*-[^\[\],=]*$")
@@ -40,6 +42,8 @@ def is_iterator(text: str, at: int) -> bool:
 def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
     """`k=0..K-1` around two dots, with what it is here; None where they stand for something else."""
     begin = f.text.rfind("\n", 0, at) + 1
+    if (window := moving(f.text, at, f.source.text)) is not None:
+        return f.span(*window[0]), window[1]
     for found in _RANGE.finditer(f.text, begin):
         if found.start() <= at < found.end():
             index, first, last = found["index"], found["first"], found["last"].strip()
@@ -53,6 +57,8 @@ def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
             size = found["size"] or after  # a dim is the number of elements, of which the last has one less
             right = f"{index} < {size}"
             span = f.span(*found.span())
+            if whole := _for_all(f, found, right) if first == "0" else "":
+                return span, (whole,)
             if first == "0":
                 return span, (Hint(f"write `{right}`", span.text, right),)
             size = (
@@ -70,6 +76,22 @@ def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
     return None
 
 
+def _for_all(f: Formula, found: re.Match[str], right: str) -> str:
+    """What is said of a range behind a statement, `y[n] = x[n] for n in 0..N`; nothing elsewhere."""
+    begin = f.text.rfind("\n", 0, found.start()) + 1
+    made, index = _BEHIND.search(f.text[begin : found.start()]), found["index"]
+    items = [] if made is None else [i.strip() for i in made["items"].split(",")]
+    if made is None or index not in items or f.text[found.end() :].partition("\n")[0].partition("#")[0].strip():
+        return ""
+    read = [
+        (a[1], k) for a in READ.finditer(made["value"]) for k, i in enumerate(a[2].split(",")) if i.strip() == index
+    ]
+    whole = {right.partition(" < ")[2]} == {*sizes_of(f.source.text, read)}
+    left = made["items"] if whole else ", ".join(right if i == index else i for i in items)
+    line = f"{made['name']}[{left}] = {made['value']}"
+    return f"an index on the left runs over its whole dim, and how far else stands there: write `{line}`"
+
+
 def _from_0(f: Formula, found: re.Match[str], index: str, size: str, first: str) -> str:
     """The reduction whose index that is, with the index running from 0; nothing where it is no reduction."""
     head, body = _HEAD.search(f.text[: found.start()]), _body(f.text[found.end() :])
@@ -84,29 +106,18 @@ def _end_of(spec: str, index: str, last: str, body: str) -> bool:
     The other elements of `K - 1` are read one further. `spec`: its text, which says the shapes of inputs.
     """
     end = re.fullmatch(r"([A-Z]\w*)(?:\s*-\s*(\d+))?", last)
-    read = [(a[1], k, m) for a in _READ.finditer(body) for k, i in enumerate(a[2].split(","))
+    read = [(a[1], k, m) for a in READ.finditer(body) for k, i in enumerate(a[2].split(","))
             if (m := re.fullmatch(rf"\s*{index}\s*(?:([+-])\s*(\d+))?\s*", i))]  # fmt: skip
     if end is None or int(end[2] or 0) != max((int(f"{m[1] or ''}{m[2] or 0}") for _, _, m in read), default=0):
         return False
-    sizes = _sizes(spec, [(name, place) for name, place, _ in read])
+    sizes = sizes_of(spec, [(name, place) for name, place, _ in read])
     return not sizes or end[1] in sizes
-
-
-def _sizes(spec: str, read: Sequence[tuple[str, int]]) -> list[str]:
-    """The dims at these places of inputs, one by one; empty for a place that an input does not have."""
-    found: dict[str, None] = {}
-    for name, place in read:
-        shape = re.search(rf"\b{name}\s*:\s*\{{[^{{}}]*shape:\s*\[([^\]]*)\]", spec)
-        sizes = [] if shape is None else [size.strip() for size in shape[1].split(",")]
-        if sizes:
-            found[sizes[place] if place < len(sizes) else ""] = None
-    return [*found]
 
 
 def _differ(spec: str, index: str, body: str) -> bool:
     """Whether an index stands alone at several dims, so that its end is to be stated."""
-    read = [(a[1], k) for a in _READ.finditer(body) for k, i in enumerate(a[2].split(",")) if i.strip() == index]
-    return len(_sizes(spec, read)) > 1
+    read = [(a[1], k) for a in READ.finditer(body) for k, i in enumerate(a[2].split(",")) if i.strip() == index]
+    return len(sizes_of(spec, read)) > 1
 
 
 def from_1(name: str, index: str, first: int, last: str, body: str, *, stated: bool = False) -> str:

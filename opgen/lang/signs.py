@@ -67,6 +67,8 @@ _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STATEMENT = re.compile(r"^[ \t]*([A-Za-z_]\w*)(?:\[[^\]\n]*\])?[ \t]*[-+*]?=(?!=).*$", re.MULTILINE)
 _ROOTS = {"\u221a": "sqrt", "\u221b": "cbrt"}
 _BARS = "|"
+_INDICATOR = re.compile(r"(?<![\w.^}])1\{([^{}\n]*[<>=\u2264\u2265\u2260][^{}\n]*)\}")
+_SUCH_THAT = re.compile(r"\w\[[ ]*[a-z]\w*(?:[ ]*,[ ]*[a-z]\w*)*[ ]*;(?=[^;\n]*(?:[<>]|!=|==|\u2260)[^;\n]*\][ ]*\()")
 _OPENING = {")": "(", "]": "["}
 
 
@@ -94,6 +96,8 @@ def meant(text: str, at: int) -> Meant | None:
         return None if end is None else _applied(_ROOTS[text[at]], text, at, at + 1, end)
     if text[at] == "!":
         return _factorial(text, at)
+    if text[at] == "{" and at > 0 and (condition := _INDICATOR.match(text, at - 1)) is not None:
+        return Meant(at - 1, condition.end(), ("(", condition.span(1), ")"), f"({condition[1].strip()})")
     if unicodedata.category(text[at]) == "No" and unicodedata.decomposition(text[at]).startswith("<fraction>"):
         value = Fraction(unicodedata.numeric(text[at])).limit_denominator(10)
         number = f"{float(value):g}" if Fraction(f"{float(value):g}") == value else f"({value})"
@@ -101,6 +105,11 @@ def meant(text: str, at: int) -> Meant | None:
         times = "*" if following else ""
         return Meant(at, at + 1, (number + times,), f"{number}{times}{following[0].strip('(') if following else ''}")
     return None
+
+
+def is_such_that(text: str, at: int) -> bool:
+    """Whether a semicolon stands in front of a condition in the brackets of a reduction, `sum[i, j; i != j](…)`."""
+    return any(m.end() == at + 1 for m in _SUCH_THAT.finditer(text, text.rfind("\n", 0, at) + 1))
 
 
 def in_braces(text: str) -> str:

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from opgen.lang.limits import size_of
-from opgen.lang.nodes import Access, Binder, Expr, Name, Product, Reduction
+from opgen.lang.nodes import Access, Binder, Expr, Name, Product, Reduction, Sum
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
 WEIGHTED = ("average", "weighted_mean", "weighted_average", "wmean", "mean")
+TOGETHER = "what two vectors have in common is a mean of products, which divides by the count of elements"
+_CORRELATIONS = ("cor", "corr", "corrcoef", "correlation", "pearson", "pearsonr")
+_COVARIANCES = ("cov", "covar", "covariance")
+OF_TWO = (*_CORRELATIONS, *_COVARIANCES)
 _WEIGHTS = ("weights", "w", "weight")
 
 
@@ -58,6 +62,22 @@ def weighted(e: Reduction, left: Sequence[Expr], named: Mapping[str, Expr | tupl
         return None
     top = Reduction("sum", e.binders, Product((("*", by[0]), ("*", e.body)), e.span), e.span, e.span)
     return Product((("*", top), ("/", Reduction("sum", e.binders, by[0], e.span, e.span))), e.span)
+
+
+def together(e: Reduction, left: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]) -> Expr | None:
+    """`cor[n](x[n], y[n])` and `cov[n](x[n], y[n])`, of what stands beside the body; None of other reductions."""
+    if e.name.lower() not in OF_TWO or len(left) != 1 or named:
+        return None
+
+    def over(name: str, body: Expr) -> Expr:
+        return Reduction(name, e.binders, body, e.span, e.span)
+
+    away = [Sum((("+", of), ("-", over("mean", of))), e.span) for of in (e.body, left[0])]
+    product = Product(tuple(("*", a) for a in away), e.span)
+    if e.name.lower() in _COVARIANCES:
+        return over("mean", product)
+    lengths = Product(tuple(("*", over("norm", a)) for a in away), e.span)
+    return Product((("*", over("sum", product)), ("/", lengths)), e.span)
 
 
 def _read(words: Vocabulary, e: Expr) -> tuple[str, str] | None:

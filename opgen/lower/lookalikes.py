@@ -17,6 +17,7 @@ from opgen.lang.nodes import Access, Call, Expr, Name, Power, Product, Sum, Unar
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes, operands
 from opgen.lower.scope import Frame, Typed
+from opgen.lower.spectra import spectrum
 
 _CALLED = re.compile(r"it is called `(\w+)`")
 
@@ -46,7 +47,7 @@ def by_formula(f: Frame, e: Call) -> tuple[str, ...]:
     """What a function of other libraries is with its arguments, and as one of the spec's own if it is called again."""
     own = declared(e.name, len(e.args))
     if own is None:
-        return ()
+        return spectrum(f, e)
     values = [s.value for s in (*f.decl.forward, *f.decl.backward)]
     values += [g.value for g in f.decl.functions.values() if g.value is not None]
     calls = [n for v in values for n in nodes(v) if isinstance(n, Call)]

@@ -140,8 +140,11 @@ def another_letter(f: Frame, name: str) -> str:
     return next(c for c in wishes if c not in named)
 
 
-def with_letter(s: Assign, name: str, letter: str) -> str | None:
-    """A statement with another letter for an index; None where its name stands for something else there as well."""
+def with_letter(s: Assign, name: str, letter: str, *, alone: bool = False) -> str | None:
+    """A statement with another letter for an index; None where its name stands for something else there as well.
+
+    `alone`: without brackets the name stands for nothing but the index.
+    """
 
     def put(e: Expr) -> Expr:
         made = rebuild(e, put)
@@ -150,6 +153,8 @@ def with_letter(s: Assign, name: str, letter: str) -> str | None:
                 return replace(made, items=tuple(Name(letter, e.span) if i == Name(name, e.span) else i for i in items))
             case Reduction(binders=binders):
                 return replace(made, binders=tuple(map(bound, binders)))
+            case Name(name=own) if alone and own == name:
+                return Name(letter, made.span)
             case _:
                 return made
 

@@ -214,7 +214,7 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     kinds = kinds if right or not endless else endless[0]
     of_bodies = Bag()
     steps = _steps(replace(g, bag=of_bodies), sizes, later, kinds, settled=right)
-    _add(g.bag, no_consequences(of_starts.items, of_bodies.items, sizes.unknown_along()))
+    _add(g.bag, no_consequences(of_starts.items, of_bodies.items, sizes.unknown_along(), g.starts))
     g.state.later.update(later)
     before = [s for made in begun if made is not None for s in made]
     return None if steps is None or None in begun else _assembled(g, before, steps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity
@@ -167,14 +167,21 @@ def as_far_as_the_start(body: Assign, place: int, extent: Scalar) -> tuple[str, 
 
 
 def no_consequences(
-    of_starts: Sequence[Diagnostic], of_bodies: Sequence[Diagnostic], unknown: Sequence[str]
+    of_starts: Sequence[Diagnostic],
+    of_bodies: Sequence[Diagnostic],
+    unknown: Sequence[str],
+    starts: Mapping[str, Sequence[Assign]],
 ) -> tuple[Diagnostic, ...]:
     """Of the messages about a recurrence those that are no consequence of others.
 
     Starts run as far as what goes on from them, and so do `unknown`: the indices at which a name reads itself.
+    The indices in the targets of `starts` have the extents of the bodies once these are stated.
     """
+    left = [i.span for own in starts.values() for s in own for i in s.target.items or () if isinstance(i, Binder)]
     again = {d.message for d in of_bodies if d.code == "OPG214"}
     if any(d.code != "OPG214" and d.severity is Severity.ERROR for d in of_bodies):
         of_bodies = [d for d in of_bodies if d.code != "OPG214" or d.span is None or d.span.text not in unknown]
         of_starts = [d for d in of_starts if d.code != "OPG214"]
+    if again:
+        of_starts = [d for d in of_starts if d.code != "OPG214" or d.span not in left]
     return (*of_bodies, *(d for d in of_starts if d.code != "OPG214" or d.message not in again))

@@ -25,7 +25,7 @@ from opgen.ir.scalar import (
     substitute,
 )
 from opgen.lang import habits
-from opgen.lang.nodes import Access, Binder, Compare, Dots, Name, Reduction
+from opgen.lang.nodes import Binder, Compare, Dots, Name, Reduction
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import names_read, nodes, statement_at, transform
 from opgen.lower.along import size_of
@@ -33,7 +33,7 @@ from opgen.lower.bound_left import bound_on_the_left
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
-from opgen.lower.grown import with_kept
+from opgen.lower.kept_index import not_bound
 from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
 from opgen.lower.order import in_order, picked
@@ -249,7 +249,9 @@ def check_index_name(f: Frame, b: Binder) -> bool:
         letter = another_letter(f, b.name)
         own = statement_at(f.decl.forward, b.span) if b.extent is None else None
         along = own is not None and size_of(f.decl, own, b.name)
-        line = with_letter(own, b.name, letter) if own is not None and along else None
+        shape = f.decl.shapes.get(b.name, ())
+        alone = shape != () and BATCH not in shape
+        line = with_letter(own, b.name, letter, alone=alone) if own is not None and along else None
         hints = [f"use another letter, such as `{letter}`" + (f": `{line}`" if line else "")]
         if own is not None and line and "#" not in own.span.text:
             hints = [Hint(hints[0], own.span.text, line, own.span)]
@@ -314,11 +316,7 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
             continue
         info = f.scope.find(b.name)
         if info is None:
-            hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
-            line = with_kept(f, e)
-            left = f"which stands on the left: `{line}`," if line else "so that it stands on the left"
-            hint = f"`{e.name}` keeps its index, {left} or is bound by a reduction around it"
-            hints = bound_on_the_left(f, b.span) or (*hints, hint, *_element(f, e))
+            hints = bound_on_the_left(f, b.span) or not_bound(f, e, b)
             if b.name not in f.reported:
                 f.error("OPG204", f"the index `{b.name}` is not bound", b.span, *hints, label="bound nowhere")
             f.reported.add(b.name)
@@ -349,21 +347,6 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
     names, batch = free(scalar)
     axes = axes_of(f.scope, names | own, batch or joint)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
-
-
-def _element(f: Frame, e: Reduction) -> tuple[str, ...]:
-    """What to write where an element of an index operator is meant: `log_softmax[c](x[n, t[n]])`."""
-    body, binder = e.body, e.binders[0]
-    if not isinstance(body, Access) or isinstance(binder, Dots):
-        return ()
-    computed = [k for k, i in enumerate(body.items) if not isinstance(i, Name | Dots)]
-    if len(computed) != 1 or any(isinstance(i, Name) and i.name == binder.name for i in body.items):
-        return ()
-    written = ["..." if isinstance(i, Dots) else unparse(i) for i in body.items]
-    whole = ", ".join(binder.name if k in computed else i for k, i in enumerate(written))
-    name = f"{e.name}_{body.name}"
-    shown = f"`{name}[{whole}] = {e.name}[{binder.name}]({body.name}[{whole}])`"
-    return (f"for one element, name them all, {shown}, and read `{name}[{', '.join(written)}]`",)
 
 
 def _where_it_is_bound(f: Frame, e: Reduction, b: Binder) -> tuple[str, ...]:

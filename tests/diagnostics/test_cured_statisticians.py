@@ -203,9 +203,6 @@ def test_a_first_row_with_neighbours_is_an_element_itself(line: str) -> None:
         ("0.5*log(2π*x) + 1", "2π", "2*pi"),
         ("x/2π", "2π", "(2*pi)"),
         ("2π", "2π", "2*pi"),
-        ("e**(-(e**(2*x) - 1))", "e**(-(e**(2*x) - 1))", "exp(-(exp(2*x) - 1))"),
-        ("e**(-e**(-x))", "e**(-e**(-x))", "exp(-exp(-x))"),
-        ("e^(e^(x))", "e^(e^(x))", "exp(exp(x))"),
     ],
 )
 def test_a_sign_of_paper_is_told_once_and_with_all_that_is_in_it(value: str, typed: str, meant: str) -> None:

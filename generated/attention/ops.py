@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     compute_dtype,
+    keyword_error,
     numbers,
     rank_error,
     register,
@@ -391,6 +393,7 @@ def attention(
     scale: float | None = None,
     *,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Scaled dot-product attention, causal on request.
 
@@ -417,6 +420,8 @@ def attention(
 
     Computes what `torch.nn.functional.scaled_dot_product_attention` computes.
     """
+    if unknown:
+        raise keyword_error(attention, (), unknown)
     given = (query, key, value)
     if out is not None:
         return write_out(attention, out, given, is_causal=is_causal, scale=scale)

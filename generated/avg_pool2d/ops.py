@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import columns, flat_index, upcast, window
 from . import function
 
@@ -260,7 +271,13 @@ OP = register(
 
 
 def avg_pool2d(
-    input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, *, out: Tensor | None = None
+    input: Tensor,
+    kernel_size: int,
+    stride: int | None = None,
+    padding: int = 0,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Mean of every window, zeros around the image included.
 
@@ -283,6 +300,8 @@ def avg_pool2d(
 
     Computes what `torch.nn.functional.avg_pool2d` computes.
     """
+    if unknown:
+        raise keyword_error(avg_pool2d, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(avg_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)

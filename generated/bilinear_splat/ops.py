@@ -8,12 +8,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_at, flat_index, take, upcast, upcast_all
 from . import function
 
@@ -245,7 +256,9 @@ OP = register(
 )
 
 
-def bilinear_splat(values: Tensor, places: Tensor, height: int, width: int, *, out: Tensor | None = None) -> Tensor:
+def bilinear_splat(
+    values: Tensor, places: Tensor, height: int, width: int, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Values spread over the four pixels around points.
 
     The value of a point at (row, column), counted in pixels, is shared among its four neighbours by the areas
@@ -269,6 +282,8 @@ def bilinear_splat(values: Tensor, places: Tensor, height: int, width: int, *, o
     Returns:
         grid: `[H, W]`
     """
+    if unknown:
+        raise keyword_error(bilinear_splat, (), unknown)
     given = (values, places)
     if out is not None:
         return write_out(bilinear_splat, out, given, height=height, width=width)

@@ -8,12 +8,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
@@ -204,6 +215,7 @@ def col2im(
     stride: int = 1,
     *,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Sum of columns back into an image, the adjoint of unfold.
 
@@ -230,6 +242,8 @@ def col2im(
     Returns:
         output: `[N, C, H, W]`
     """
+    if unknown:
+        raise keyword_error(col2im, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     choice_error,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -433,6 +435,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
     *,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Pulls pairs of vectors together in angle, or pushes them apart.
 
@@ -462,6 +465,8 @@ def cosine_embedding_loss(
 
     Computes what `torch.nn.functional.cosine_embedding_loss` computes.
     """
+    if unknown:
+        raise keyword_error(cosine_embedding_loss, (), unknown)
     given = (input1, input2, target)
     if out is not None:
         return write_out(cosine_embedding_loss, out, given, margin=margin, reduction=reduction)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     batch_shape,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -325,7 +327,9 @@ OP = register(
 )
 
 
-def cosine_similarity(x1: Tensor, x2: Tensor, eps: float = 1e-8, *, out: Tensor | None = None) -> Tensor:
+def cosine_similarity(
+    x1: Tensor, x2: Tensor, eps: float = 1e-8, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Cosine of the angle between two vectors along the last dimension.
 
     Formula::
@@ -343,6 +347,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, eps: float = 1e-8, *, out: Tensor 
     Returns:
         output: `[...]`
     """
+    if unknown:
+        raise keyword_error(cosine_similarity, (), unknown)
     given = (x1, x2)
     if out is not None:
         return write_out(cosine_similarity, out, given, eps=eps)

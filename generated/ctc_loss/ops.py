@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ from .._runtime import (
     checks_values,
     choice_error,
     compute_dtype,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -1996,6 +1998,7 @@ def ctc_loss(
     zero_infinity: bool = False,
     *,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Negative log likelihood of label sequences under all alignments with blanks.
 
@@ -2034,6 +2037,8 @@ def ctc_loss(
     Returns:
         output: `[]`
     """
+    if unknown:
+        raise keyword_error(ctc_loss, (), unknown)
     given = (log_probs, targets, input_lengths, target_lengths)
     if out is not None:
         return write_out(ctc_loss, out, given, blank=blank, reduction=reduction, zero_infinity=zero_infinity)

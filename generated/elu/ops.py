@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -111,7 +112,7 @@ OP = register(
 )
 
 
-def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Exponential linear unit.
 
     The identity on the right of zero, `alpha (exp(x) - 1)` on the left. The exponential is not evaluated on the
@@ -132,6 +133,8 @@ def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None) -> Tens
 
     Computes what `torch.nn.functional.elu` computes.
     """
+    if unknown:
+        raise keyword_error(elu, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(elu, out, given, alpha=alpha)
@@ -143,8 +146,10 @@ def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None) -> Tens
 add_function("elu", elu)
 
 
-def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+def elu_(input: Tensor, alpha: float = 1.0, **unknown: Never) -> Tensor:
     """`elu` that overwrites `input`, and returns it."""
+    if unknown:
+        raise keyword_error(elu_, (), unknown)
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(elu_, given, input, alpha=alpha)

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    add_function,
+    domain_error,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import take, upcast_all
 from . import function
 
@@ -199,6 +209,7 @@ def ema_codebook(
     eps: float = 1e-5,
     *,
     out: tuple[Tensor, ...] | None = None,
+    **unknown: Never,
 ) -> tuple[Tensor, ...]:
     """Nearest row of a codebook that is learned by moving averages.
 
@@ -232,6 +243,8 @@ def ema_codebook(
             squared distance of the input to them; next_counts: `[K]`, what the counts become; next_sums: `[K, D]`, what
             the sums become
     """
+    if unknown:
+        raise keyword_error(ema_codebook, (), unknown)
     given = (input, counts, sums)
     if out is not None:
         return write_out(ema_codebook, out, given, decay=decay, eps=eps)

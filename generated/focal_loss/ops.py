@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    choice_error,
+    domain_error,
+    keyword_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
@@ -347,6 +358,7 @@ def focal_loss(
     reduction: str = "mean",
     *,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Binary cross entropy that turns down what is classified well already.
 
@@ -372,6 +384,8 @@ def focal_loss(
     Returns:
         output: `[]`
     """
+    if unknown:
+        raise keyword_error(focal_loss, (), unknown)
     given = (logits, target)
     if out is not None:
         return write_out(focal_loss, out, given, alpha=alpha, gamma=gamma, reduction=reduction)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     domain_error,
+    keyword_error,
     numbers,
     rank_error,
     register,
@@ -243,7 +245,9 @@ OP = register(
 )
 
 
-def gaussian_kernel_sum(x: Tensor, y: Tensor, b: Tensor, width: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def gaussian_kernel_sum(
+    x: Tensor, y: Tensor, b: Tensor, width: float = 1.0, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Sum of Gaussian kernels around points, weighted by vectors.
 
     `y[i] = sum_j exp(-|x[i] - y[j]|^2 / (2 width^2)) b[j]`: kernel regression, density estimation, the fast Gauss
@@ -264,6 +268,8 @@ def gaussian_kernel_sum(x: Tensor, y: Tensor, b: Tensor, width: float = 1.0, *, 
     Returns:
         output: `[..., M, E]`
     """
+    if unknown:
+        raise keyword_error(gaussian_kernel_sum, (), unknown)
     given = (x, y, b)
     if out is not None:
         return write_out(gaussian_kernel_sum, out, given, width=width)

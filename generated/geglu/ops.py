@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, keyword_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -261,7 +262,9 @@ OP = register(
 )
 
 
-def geglu(gate: Tensor, up: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
+def geglu(
+    gate: Tensor, up: Tensor, approximate: str = "none", *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Gated linear unit with a GELU gate.
 
     `gelu(gate) * up`, exact or with the tanh approximation of the gate. Only the two inputs are kept for backward.
@@ -282,6 +285,8 @@ def geglu(gate: Tensor, up: Tensor, approximate: str = "none", *, out: Tensor | 
     Returns:
         output: `[...]`
     """
+    if unknown:
+        raise keyword_error(geglu, (), unknown)
     given = (gate, up)
     if out is not None:
         return write_out(geglu, out, given, approximate=approximate)

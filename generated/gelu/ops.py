@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, choice_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, choice_error, keyword_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -183,7 +184,7 @@ OP = register(
 )
 
 
-def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
+def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Gaussian error linear unit, exact or in its tanh approximation.
 
     `x Phi(x)` with the normal distribution function `Phi`, written with `erfc` so that the left tail keeps its
@@ -204,6 +205,8 @@ def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None)
 
     Computes what `torch.nn.functional.gelu` computes.
     """
+    if unknown:
+        raise keyword_error(gelu, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(gelu, out, given, approximate=approximate)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from . import function
 
 
@@ -93,7 +94,7 @@ OP = register(
 )
 
 
-def gradient_reversal(x: Tensor, scale: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def gradient_reversal(x: Tensor, scale: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Identity whose gradient is scaled and turned round, for adversarial training.
 
     Formula::
@@ -108,6 +109,8 @@ def gradient_reversal(x: Tensor, scale: float = 1.0, *, out: Tensor | None = Non
     Returns:
         y: `[...]`
     """
+    if unknown:
+        raise keyword_error(gradient_reversal, (), unknown)
     given = (x,)
     if out is not None:
         return write_out(gradient_reversal, out, given, scale=scale)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, compute_dtype, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    choice_error,
+    compute_dtype,
+    keyword_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
@@ -286,6 +297,7 @@ def hinge_loss(
     reduction: str = "mean",
     *,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Margin loss of binary scores, plain or squared.
 
@@ -310,6 +322,8 @@ def hinge_loss(
     Returns:
         output: `[]`
     """
+    if unknown:
+        raise keyword_error(hinge_loss, (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(hinge_loss, out, given, margin=margin, squared=squared, reduction=reduction)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ from .._runtime import (
     choice_error,
     compute_dtype,
     domain_error,
+    keyword_error,
     register,
     write_out,
 )
@@ -229,7 +231,13 @@ OP = register(
 
 
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, *, out: Tensor | None = None
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Quadratic near zero, linear beyond delta.
 
@@ -254,6 +262,8 @@ def huber_loss(
 
     Computes what `torch.nn.functional.huber_loss` computes.
     """
+    if unknown:
+        raise keyword_error(huber_loss, (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(huber_loss, out, given, reduction=reduction, delta=delta)

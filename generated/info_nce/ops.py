@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     choice_error,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -323,7 +325,13 @@ OP = register(
 
 
 def info_nce(
-    query: Tensor, key: Tensor, temperature: float = 0.1, reduction: str = "mean", *, out: Tensor | None = None
+    query: Tensor,
+    key: Tensor,
+    temperature: float = 0.1,
+    reduction: str = "mean",
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Contrastive loss of paired embeddings against all other pairs of the batch.
 
@@ -347,6 +355,8 @@ def info_nce(
     Returns:
         output: `[]`
     """
+    if unknown:
+        raise keyword_error(info_nce, (), unknown)
     given = (query, key)
     if out is not None:
         return write_out(info_nce, out, given, temperature=temperature, reduction=reduction)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     choice_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -369,7 +371,9 @@ OP = register(
 )
 
 
-def js_divergence(log_p: Tensor, log_q: Tensor, reduction: str = "mean", *, out: Tensor | None = None) -> Tensor:
+def js_divergence(
+    log_p: Tensor, log_q: Tensor, reduction: str = "mean", *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Jensen-Shannon divergence of two distributions given by log-probabilities.
 
     `(KL(p | m) + KL(q | m)) / 2` with the mixture `m = (p + q) / 2`, over the last dimension. It is symmetric, and
@@ -393,6 +397,8 @@ def js_divergence(log_p: Tensor, log_q: Tensor, reduction: str = "mean", *, out:
     Returns:
         output: `[]`
     """
+    if unknown:
+        raise keyword_error(js_divergence, (), unknown)
     given = (log_p, log_q)
     if out is not None:
         return write_out(js_divergence, out, given, reduction=reduction)

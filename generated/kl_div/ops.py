@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     choice_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -392,7 +394,13 @@ OP = register(
 
 
 def kl_div(
-    input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False, *, out: Tensor | None = None
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    log_target: bool = False,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Kullback-Leibler divergence of log-probabilities from a target.
 
@@ -422,6 +430,8 @@ def kl_div(
 
     Computes what `torch.nn.functional.kl_div` computes.
     """
+    if unknown:
+        raise keyword_error(kl_div, (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(kl_div, out, given, reduction=reduction, log_target=log_target)

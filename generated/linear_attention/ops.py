@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     batch_shape,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -350,7 +352,7 @@ OP = register(
 
 
 def linear_attention(
-    query: Tensor, key: Tensor, value: Tensor, eps: float = 1e-6, *, out: Tensor | None = None
+    query: Tensor, key: Tensor, value: Tensor, eps: float = 1e-6, *, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Attention with a feature map in place of the softmax, linear in the number of keys.
 
@@ -375,6 +377,8 @@ def linear_attention(
     Returns:
         output: `[..., L, V]`
     """
+    if unknown:
+        raise keyword_error(linear_attention, (), unknown)
     given = (query, key, value)
     if out is not None:
         return write_out(linear_attention, out, given, eps=eps)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import columns, flat_index, pick, upcast, window
 from . import function
 
@@ -310,7 +321,13 @@ OP = register(
 
 
 def max_pool2d(
-    input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, *, out: Tensor | None = None
+    input: Tensor,
+    kernel_size: int,
+    stride: int | None = None,
+    padding: int = 0,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Largest value of every window.
 
@@ -334,6 +351,8 @@ def max_pool2d(
 
     Computes what `torch.nn.functional.max_pool2d` computes.
     """
+    if unknown:
+        raise keyword_error(max_pool2d, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(max_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, domain_error, keyword_error, rank_error, register, write_out
 from .._runtime.functions import upcast_all, window
 from . import function
 
@@ -121,7 +122,7 @@ OP = register(
 )
 
 
-def median_filter(input: Tensor, size: int = 3, *, out: Tensor | None = None) -> Tensor:
+def median_filter(input: Tensor, size: int = 3, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Median of the window around every element, zeros beyond both ends.
 
     Formula::
@@ -136,6 +137,8 @@ def median_filter(input: Tensor, size: int = 3, *, out: Tensor | None = None) ->
     Returns:
         output: `[..., N]`
     """
+    if unknown:
+        raise keyword_error(median_filter, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(median_filter, out, given, size=size)

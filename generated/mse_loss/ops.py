@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, compute_dtype, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    choice_error,
+    compute_dtype,
+    keyword_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
@@ -231,7 +242,9 @@ OP = register(
 )
 
 
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean", *, out: Tensor | None = None) -> Tensor:
+def mse_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Squared difference, averaged, summed or left as it is.
 
     Formula::
@@ -249,6 +262,8 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean", *, out: Ten
 
     Computes what `torch.nn.functional.mse_loss` computes.
     """
+    if unknown:
+        raise keyword_error(mse_loss, (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(mse_loss, out, given, reduction=reduction)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from . import function
 
 
@@ -97,7 +98,7 @@ OP = register(
 )
 
 
-def mul_constant(tensor: Tensor, constant: float, *, out: Tensor | None = None) -> Tensor:
+def mul_constant(tensor: Tensor, constant: float, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Product of a tensor with a number.
 
     Formula::
@@ -112,6 +113,8 @@ def mul_constant(tensor: Tensor, constant: float, *, out: Tensor | None = None) 
     Returns:
         output: `[...]`
     """
+    if unknown:
+        raise keyword_error(mul_constant, (), unknown)
     given = (tensor,)
     if out is not None:
         return write_out(mul_constant, out, given, constant=constant)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, joined, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    joined,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from . import function
 
 
@@ -179,7 +190,7 @@ OP = register(
 )
 
 
-def phase_rotation(input: Tensor, base: float = 10000.0, *, out: Tensor | None = None) -> Tensor:
+def phase_rotation(input: Tensor, base: float = 10000.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Rotation of complex features by position, the complex form of rotary embeddings.
 
     Formula::
@@ -194,6 +205,8 @@ def phase_rotation(input: Tensor, base: float = 10000.0, *, out: Tensor | None =
     Returns:
         output: complex `[..., T, D]`
     """
+    if unknown:
+        raise keyword_error(phase_rotation, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(phase_rotation, out, given, base=base)

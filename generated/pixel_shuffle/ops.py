@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, domain_error, keyword_error, rank_error, register, write_out
 from .._runtime.functions import columns, flat_index
 from . import function
 
@@ -146,7 +147,7 @@ OP = register(
 )
 
 
-def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = None) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Channels rearranged into a finer image.
 
     y[c, h, w] = x[(c r + h % r) r + w % r, h // r, w // r],    r = upscale_factor
@@ -167,6 +168,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = No
 
     Computes what `torch.nn.functional.pixel_shuffle` computes.
     """
+    if unknown:
+        raise keyword_error(pixel_shuffle, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(pixel_shuffle, out, given, upscale_factor=upscale_factor)

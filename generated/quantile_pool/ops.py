@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     compute_dtype,
     domain_error,
     extent_error,
+    keyword_error,
     rank_error,
     register,
     write_out,
@@ -216,7 +218,13 @@ OP = register(
 
 
 def quantile_pool(
-    input: Tensor, size: int = 2, q: float = 0.5, stride: int | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    size: int = 2,
+    q: float = 0.5,
+    stride: int | None = None,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """A quantile of every window along the last dimension, linear between elements.
 
@@ -234,6 +242,8 @@ def quantile_pool(
     Returns:
         output: `[..., P]`
     """
+    if unknown:
+        raise keyword_error(quantile_pool, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(quantile_pool, out, given, size=size, q=q, stride=stride)

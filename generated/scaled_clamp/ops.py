@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from . import function
 
 
@@ -104,7 +105,7 @@ OP = register(
 
 
 def scaled_clamp(
-    x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, *, out: Tensor | None = None
+    x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, *, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Scaling followed by clamping, also in place.
 
@@ -122,6 +123,8 @@ def scaled_clamp(
     Returns:
         y: `[...]`
     """
+    if unknown:
+        raise keyword_error(scaled_clamp, (), unknown)
     given = (x,)
     if out is not None:
         return write_out(scaled_clamp, out, given, scale=scale, low=low, high=high)
@@ -133,8 +136,10 @@ def scaled_clamp(
 add_function("scaled_clamp", scaled_clamp)
 
 
-def scaled_clamp_(x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0) -> Tensor:
+def scaled_clamp_(x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, **unknown: Never) -> Tensor:
     """`scaled_clamp` that overwrites `x`, and returns it."""
+    if unknown:
+        raise keyword_error(scaled_clamp_, (), unknown)
     given = (x,)
     if has_torch_function(given):
         return handle_torch_function(scaled_clamp_, given, x, scale=scale, low=low, high=high)

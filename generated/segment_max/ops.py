@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     check_range,
     checks_values,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -209,7 +211,13 @@ OP = register(
 
 
 def segment_max(
-    input: Tensor, segment: Tensor, num_segments: int, empty: float = 0.0, *, out: Tensor | None = None
+    input: Tensor,
+    segment: Tensor,
+    num_segments: int,
+    empty: float = 0.0,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Largest of the rows that share a segment, feature by feature.
 
@@ -234,6 +242,8 @@ def segment_max(
     Returns:
         output: `[S, ...]`
     """
+    if unknown:
+        raise keyword_error(segment_max, (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_max, out, given, num_segments=num_segments, empty=empty)

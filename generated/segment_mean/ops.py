@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     check_range,
     checks_values,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -160,7 +162,9 @@ OP = register(
 )
 
 
-def segment_mean(input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None) -> Tensor:
+def segment_mean(
+    input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Means of the rows that share a segment.
 
     `y[s] = mean of x[n] over all n with segment[n] = s`; a segment without rows is 0.
@@ -182,6 +186,8 @@ def segment_mean(input: Tensor, segment: Tensor, num_segments: int, *, out: Tens
     Returns:
         output: `[S, ...]`
     """
+    if unknown:
+        raise keyword_error(segment_mean, (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_mean, out, given, num_segments=num_segments)

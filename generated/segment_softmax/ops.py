@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
@@ -20,6 +21,7 @@ from .._runtime import (
     check_range,
     checks_values,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -194,7 +196,9 @@ OP = register(
 )
 
 
-def segment_softmax(input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None) -> Tensor:
+def segment_softmax(
+    input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Softmax over the elements that share a segment.
 
     `y[e] = exp(x[e]) / sum of exp(x[f]) over all f of the same segment`, with the maximum of each segment
@@ -219,6 +223,8 @@ def segment_softmax(input: Tensor, segment: Tensor, num_segments: int, *, out: T
     Returns:
         output: `[E, ...]`
     """
+    if unknown:
+        raise keyword_error(segment_softmax, (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_softmax, out, given, num_segments=num_segments)

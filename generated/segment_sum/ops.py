@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
@@ -20,6 +21,7 @@ from .._runtime import (
     check_range,
     checks_values,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -145,7 +147,9 @@ OP = register(
 )
 
 
-def segment_sum(input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None) -> Tensor:
+def segment_sum(
+    input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Sums of the rows that share a segment.
 
     `y[s] = sum of x[n] over all n with segment[n] = s`; a segment without rows is 0. Half-precision rows are
@@ -164,6 +168,8 @@ def segment_sum(input: Tensor, segment: Tensor, num_segments: int, *, out: Tenso
     Returns:
         output: `[S, ...]`
     """
+    if unknown:
+        raise keyword_error(segment_sum, (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_sum, out, given, num_segments=num_segments)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     batch_shape,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -284,7 +286,9 @@ OP = register(
 )
 
 
-def sinkhorn_softmin(x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1, *, out: Tensor | None = None) -> Tensor:
+def sinkhorn_softmin(
+    x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Smoothed minimum of a cost over points, one half of a Sinkhorn step.
 
     `u[i] = -eps * log sum_j exp((f[j] - |x[i] - y[j]|^2) / eps)`: the potential of a point cloud under entropic
@@ -306,6 +310,8 @@ def sinkhorn_softmin(x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1, *, out: 
     Returns:
         output: `[..., M]`
     """
+    if unknown:
+        raise keyword_error(sinkhorn_softmin, (), unknown)
     given = (x, y, f)
     if out is not None:
         return write_out(sinkhorn_softmin, out, given, eps=eps)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     compute_dtype,
     domain_error,
+    keyword_error,
     numbers,
     rank_error,
     register,
@@ -1094,7 +1096,9 @@ OP = register(
 )
 
 
-def smith_waterman(score: Tensor, gap: float = -1.0, temperature: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def smith_waterman(
+    score: Tensor, gap: float = -1.0, temperature: float = 1.0, *, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Soft score of the best local alignment of two sequences.
 
     Smith-Waterman with soft maxima: an alignment starts anywhere, goes on with a pair or leaves a gap on one side,
@@ -1120,6 +1124,8 @@ def smith_waterman(score: Tensor, gap: float = -1.0, temperature: float = 1.0, *
     Returns:
         output: `[...]`
     """
+    if unknown:
+        raise keyword_error(smith_waterman, (), unknown)
     given = (score,)
     if out is not None:
         return write_out(smith_waterman, out, given, gap=gap, temperature=temperature)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ from .._runtime import (
     choice_error,
     compute_dtype,
     domain_error,
+    keyword_error,
     register,
     write_out,
 )
@@ -249,7 +251,13 @@ OP = register(
 
 
 def smooth_l1_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0, *, out: Tensor | None = None
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    beta: float = 1.0,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Quadratic near zero, linear beyond beta, with slope 1 there.
 
@@ -274,6 +282,8 @@ def smooth_l1_loss(
 
     Computes what `torch.nn.functional.smooth_l1_loss` computes.
     """
+    if unknown:
+        raise keyword_error(smooth_l1_loss, (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(smooth_l1_loss, out, given, reduction=reduction, beta=beta)

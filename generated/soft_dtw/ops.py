@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     compute_dtype,
     domain_error,
+    keyword_error,
     numbers,
     rank_error,
     register,
@@ -1221,7 +1223,7 @@ OP = register(
 )
 
 
-def soft_dtw(cost: Tensor, gamma: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def soft_dtw(cost: Tensor, gamma: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Soft cost of the best alignment of two sequences.
 
     Dynamic time warping with a soft minimum, which is smooth in the costs:    r[i, j] = cost[i, j] - gamma
@@ -1246,6 +1248,8 @@ def soft_dtw(cost: Tensor, gamma: float = 1.0, *, out: Tensor | None = None) -> 
     Returns:
         output: `[...]`
     """
+    if unknown:
+        raise keyword_error(soft_dtw, (), unknown)
     given = (cost,)
     if out is not None:
         return write_out(soft_dtw, out, given, gamma=gamma)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, domain_error, keyword_error, rank_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -137,7 +138,7 @@ OP = register(
 )
 
 
-def softmax(input: Tensor, temperature: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def softmax(input: Tensor, temperature: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Normalised exponential over the last dimension.
 
     `exp(x / t) / sum(exp(x / t))`, with the maximum of each row taken out first. A low temperature sharpens the
@@ -155,6 +156,8 @@ def softmax(input: Tensor, temperature: float = 1.0, *, out: Tensor | None = Non
     Returns:
         output: `[..., N]`
     """
+    if unknown:
+        raise keyword_error(softmax, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(softmax, out, given, temperature=temperature)

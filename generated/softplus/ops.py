@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, domain_error, keyword_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -118,7 +119,7 @@ OP = register(
 )
 
 
-def softplus(input: Tensor, beta: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def softplus(input: Tensor, beta: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Smooth approximation of ReLU, with a sharpness.
 
     `log(1 + exp(beta x)) / beta`, in a form that neither overflows on the right nor loses the exponential tail on
@@ -136,6 +137,8 @@ def softplus(input: Tensor, beta: float = 1.0, *, out: Tensor | None = None) -> 
     Returns:
         output: `[...]`
     """
+    if unknown:
+        raise keyword_error(softplus, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(softplus, out, given, beta=beta)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -112,7 +113,7 @@ OP = register(
 )
 
 
-def spike(membrane: Tensor, threshold: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+def spike(membrane: Tensor, threshold: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Heaviside spike with a smooth surrogate gradient, for spiking networks.
 
     Formula::
@@ -127,6 +128,8 @@ def spike(membrane: Tensor, threshold: float = 1.0, *, out: Tensor | None = None
     Returns:
         spikes: `[...]`
     """
+    if unknown:
+        raise keyword_error(spike, (), unknown)
     given = (membrane,)
     if out is not None:
         return write_out(spike, out, given, threshold=threshold)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import add_along, pick, upcast
 from . import function
 
@@ -138,7 +149,7 @@ OP = register(
 )
 
 
-def trimmed_mean(input: Tensor, trim: int = 1, *, out: Tensor | None = None) -> Tensor:
+def trimmed_mean(input: Tensor, trim: int = 1, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Mean of what is left without the smallest and the largest elements.
 
     Formula::
@@ -154,6 +165,8 @@ def trimmed_mean(input: Tensor, trim: int = 1, *, out: Tensor | None = None) -> 
     Returns:
         output: `[...]`
     """
+    if unknown:
+        raise keyword_error(trimmed_mean, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(trimmed_mean, out, given, trim=trim)

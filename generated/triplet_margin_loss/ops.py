@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ from .._runtime import (
     choice_error,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -832,6 +834,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
     *,
     out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """An anchor is nearer to its like than to others, by a margin.
 
@@ -863,6 +866,8 @@ def triplet_margin_loss(
 
     Computes what `torch.nn.functional.triplet_margin_loss` computes.
     """
+    if unknown:
+        raise keyword_error(triplet_margin_loss, (), unknown)
     given = (anchor, positive, negative)
     if out is not None:
         return write_out(triplet_margin_loss, out, given, margin=margin, eps=eps, swap=swap, reduction=reduction)

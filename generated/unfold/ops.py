@@ -8,12 +8,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
@@ -193,7 +204,14 @@ OP = register(
 
 
 def unfold(
-    input: Tensor, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1, *, out: Tensor | None = None
+    input: Tensor,
+    kernel_size: int,
+    dilation: int = 1,
+    padding: int = 0,
+    stride: int = 1,
+    *,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Windows of an image as columns.
 
@@ -220,6 +238,8 @@ def unfold(
 
     Computes what `torch.nn.functional.unfold` computes.
     """
+    if unknown:
+        raise keyword_error(unfold, (), unknown)
     given = (input,)
     if out is not None:
         return write_out(unfold, out, given, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)

@@ -39,12 +39,17 @@ def takes_keywords(s: Surface) -> bool:
     return "*" in parameter_texts(parameters(s.operator))
 
 
+def refuses(s: Surface) -> bool:
+    """Are there params, which a call may give wrong names?"""
+    return bool(s.stated)
+
+
 def own_parameters(s: Surface) -> list[str]:
-    """The parameters that the spec tells; where params have names, two more for what a call passes otherwise."""
+    """The parameters that the spec tells; where there are params, more for what a call passes otherwise."""
     texts = parameter_texts(parameters(s.operator))
     never = aside(s, NEVER)
     made = [f"*{aside(s, _MISPLACED)}: {never}" if text == "*" else text for text in texts]
-    return [*made, f"**{aside(s, _UNKNOWN)}: {never}"] if takes_keywords(s) else made
+    return [*made, f"**{aside(s, _UNKNOWN)}: {never}"] if refuses(s) else made
 
 
 def functional_parameters(s: Surface) -> list[str]:
@@ -52,8 +57,9 @@ def functional_parameters(s: Surface) -> list[str]:
     texts = own_parameters(s)
     if not takes_out(s.operator):
         return texts
-    out = f"{OUT}: {results_type(len(s.results))} | None = None"
-    return [*texts[:-1], out, texts[-1]] if takes_keywords(s) else [*texts, "*", out]
+    star = [] if takes_keywords(s) else ["*"]
+    own, unknown = (texts[:-1], texts[-1:]) if refuses(s) else (texts, [])
+    return [*own, *star, f"{OUT}: {results_type(len(s.results))} | None = None", *unknown]
 
 
 def into_out(s: Surface) -> tuple[str, ...]:
@@ -66,10 +72,11 @@ def into_out(s: Surface) -> tuple[str, ...]:
 
 def given_lines(s: Surface, function: str) -> tuple[str, ...]:
     """The first lines of a function: what is refused, arguments by the names inside, and the operands together."""
-    rest, refused = [aside(s, _MISPLACED), aside(s, _UNKNOWN)], tuple[str, ...]()
-    if takes_keywords(s):
-        call = bracketed(f"raise {aside(s, REFUSE)}(", [function, *rest], ")", 8)
-        refused = (f"if {' or '.join(rest)}:", f"    {call}")
+    extra, unknown, refused = aside(s, _MISPLACED), aside(s, _UNKNOWN), tuple[str, ...]()
+    if refuses(s):
+        both = takes_keywords(s)
+        call = bracketed(f"raise {aside(s, REFUSE)}(", [function, extra if both else "()", unknown], ")", 8)
+        refused = (f"if {f'{extra} or ' if both else ''}{unknown}:", f"    {call}")
     inside = [n for n in (*s.operands, *s.stated) if s.operator.shown(n) != n]
     names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"
     return (*refused, *((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")

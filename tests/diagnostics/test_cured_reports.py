@@ -1,0 +1,30 @@
+"""Sizes, batch dims and indices that the rest of a formula tells: what is said of what lacks them builds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import built, said, whole
+
+POSITIONS = "inputs: {ids: {shape: [N], dtype: int}, w: {shape: [N]}, bias: {shape: [V]}, x: {shape: [V, K]}}"
+
+
+@pytest.mark.parametrize(
+    ("scatter", "after", "start"),
+    [
+        ("pop[ids[n]] += w[n]", "y[v] = bias[v]*log1p(pop[v])", "pop[v < V] = 0"),
+        ("pop[ids[n]] max= w[n]", "y[v] = bias[v]*pop[v]", "pop[v < V] = -inf"),
+        ("pop[ids[n]] += w[n]", "y[k] = sum[v](x[v, k]*pop[v])", "pop[v < V] = 0"),
+        ("pop[ids[n]] += w[n]", "y[i < V] = pop[i]*2", "pop[v < V] = 0"),
+        ("pop[ids[n], n % 3] += w[n]", "y[a, k] = pop[a, k]*x[a, k]", "pop[v < V, k < K] = 0"),
+    ],
+)
+def test_a_scatter_has_the_size_it_is_read_with(scatter: str, after: str, start: str) -> None:
+    fields = f"{POSITIONS}\noutputs: [y]"
+    assert start in said(whole(fields, scatter, after))
+    built(whole(fields, start, scatter, after), warned=True)
+
+
+def test_a_scatter_that_is_read_with_two_sizes_gets_a_size_of_its_own() -> None:
+    lines = ("pop[ids[n]] += w[n]", "a[v] = bias[v]*pop[v]", "b[n] = w[n]*pop[n]")
+    assert "params: {num_m: int}" in said(whole(f"{POSITIONS}\noutputs: [a, b]", *lines))

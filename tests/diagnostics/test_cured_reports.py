@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.cures import built, said, whole
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 POSITIONS = "inputs: {ids: {shape: [N], dtype: int}, w: {shape: [N]}, bias: {shape: [V]}, x: {shape: [V, K]}}"
 
@@ -28,3 +28,25 @@ def test_a_scatter_has_the_size_it_is_read_with(scatter: str, after: str, start:
 def test_a_scatter_that_is_read_with_two_sizes_gets_a_size_of_its_own() -> None:
     lines = ("pop[ids[n]] += w[n]", "a[v] = bias[v]*pop[v]", "b[n] = w[n]*pop[n]")
     assert "params: {num_m: int}" in said(whole(f"{POSITIONS}\noutputs: [a, b]", *lines))
+
+
+MODULE = "module: {dims: {C: channels}, buffers: {amax: ones}, parameters: {w: ones}}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "owned"),
+    [
+        (("y[n, c] = x[n, c]/amax[c]*w[c]",), {"amax": "[C]", "w": "[C]"}),
+        (("s[c] = mean[n](x[n, c]) + amax[c]", "y[n, k] = x[n, k]*s[k]*w[k]"), {"amax": "[C]", "w": "[C]"}),
+        (("y[n, c] = sum[d](x[n, d]*w[c, d])/amax",), {"amax": "[]", "w": "[C, C]"}),
+    ],
+)
+def test_what_a_module_owns_and_no_input_declares_is_told_once_with_its_shape(
+    lines: tuple[str, ...], owned: dict[str, str]
+) -> None:
+    fields = f"inputs: {{x: {{shape: [N, C]}}}}\n{MODULE}"
+    found = diagnosed(whole(fields, *lines))
+    assert [d.code for d in found] == ["OPG116"] * len(owned)
+    written = [f"{name}: {{shape: {shape}}}" for name, shape in owned.items()]
+    assert all(any(f"`{text}`" in d.hints[0] for d in found) and found[0].related for text in written)
+    built(whole(fields.replace("[N, C]}", f"[N, C]}}, {', '.join(written)}"), *lines), warned=True)

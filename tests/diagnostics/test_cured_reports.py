@@ -50,3 +50,49 @@ def test_what_a_module_owns_and_no_input_declares_is_told_once_with_its_shape(
     written = [f"{name}: {{shape: {shape}}}" for name, shape in owned.items()]
     assert all(any(f"`{text}`" in d.hints[0] for d in found) and found[0].related for text in written)
     built(whole(fields.replace("[N, C]}", f"[N, C]}}, {', '.join(written)}"), *lines), warned=True)
+
+
+BATCHES = "inputs: {x: {shape: [..., E, D]}, gate: {shape: [..., E]}, w: {shape: [D, E]}}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "meant"),
+    [
+        (
+            ("p[e] = softmax[e](gate[..., e])", "y[d] = sum[e](p[e]*x[..., e, d])"),
+            ("p[..., e] = softmax[e](gate[..., e])", "y[..., d] = sum[e](p[..., e]*x[..., e, d])"),
+        ),
+        (
+            ("p[e] = gate[..., e]**2", "q[d] = sum[e](p[e]*w[d, e])", "y[d] = q[d] - w[d, 0]"),
+            ("p[..., e] = gate[..., e]**2", "q[..., d] = sum[e](p[..., e]*w[d, e])", "y[..., d] = q[..., d] - w[d, 0]"),
+        ),
+        (
+            ("h[-1] = 0", "h[e] = h[e - 1]*0.5 + gate[..., e]", "y[d] = sum[e](h[e]*w[d, e])"),
+            (
+                "h[..., -1] = 0",
+                "h[..., e] = h[..., e - 1]*0.5 + gate[..., e]",
+                "y[..., d] = sum[e](h[..., e]*w[d, e])",
+            ),
+        ),
+        (("y[d] = sum[e](x[..., e, d]*w[d, e])",), ("y[..., d] = sum[e](x[..., e, d]*w[d, e])",)),
+        (
+            ("p[e] = gate[..., e]", "y = sum[..., e](p[e]*w[0, e])"),
+            ("p[..., e] = gate[..., e]", "y = sum[..., e](p[..., e]*w[0, e])"),
+        ),
+    ],
+)
+def test_batch_dims_that_are_left_over_stand_on_the_left_of_all_statements(
+    lines: tuple[str, ...], meant: tuple[str, ...]
+) -> None:
+    fields = f"{BATCHES}\noutputs: [y]"
+    told = [line.replace(" ", "") for line in said(whole(fields, *lines))]
+    assert all(line.replace(" ", "") in told for line in meant)
+    built(whole(fields, *meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "line"),
+    [("{y: {shape: [E]}}", "y[e] = gate[..., e]*2"), ("[y]", "y[d] += x[..., 0, d]")],
+)
+def test_no_line_where_the_result_has_no_batch_dims(outputs: str, line: str) -> None:
+    assert not any(text.startswith("y[...") for text in said(whole(f"{BATCHES}\noutputs: {outputs}", line)))

@@ -96,3 +96,24 @@ def test_batch_dims_that_are_left_over_stand_on_the_left_of_all_statements(
 )
 def test_no_line_where_the_result_has_no_batch_dims(outputs: str, line: str) -> None:
     assert not any(text.startswith("y[...") for text in said(whole(f"{BATCHES}\noutputs: {outputs}", line)))
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        (
+            "y = x0*(sum[k](x[i, k]*w[j, k]) + b) + x",
+            "y[i, j] = x0[i, j]*(sum[k](x[i, k]*w[j, k]) + b[j]) + x[i, j]",
+        ),
+        ("y = sum[k](x[n, k]*w[j, k]) + b", "y[n, j] = sum[k](x[n, k]*w[j, k]) + b[j]"),
+        ("y = b*sum[k](w[i, k]*w[j, k])", "y[i, j] = b[j]*sum[k](w[i, k]*w[j, k])"),
+        ("y = w - sum[k](w[i, k]*w[j, k])", "y[i, j] = w[i, j] - sum[k](w[i, k]*w[j, k])"),
+        ("y = softmax[k](w[i, k]) + b", "y[i, k] = softmax[k](w[i, k]) + b[k]"),
+        ("y = max[k](x[n, k]) + b", "y[n, d] = max[k](x[n, k]) + b[d]"),
+    ],
+)
+def test_a_bare_tensor_beside_a_reduction_has_the_index_that_it_leaves_over_the_same_dim(line: str, meant: str) -> None:
+    fields = "inputs: {x0: {shape: [N, D]}, x: {shape: [N, D]}, w: {shape: [D, D]}, b: {shape: [D]}}"
+    (told,) = {text.replace(" ", "") for text in said(whole(fields, line)) if text.startswith("y[")}
+    assert told == meant.replace(" ", "")
+    built(whole(fields, meant), warned=True)

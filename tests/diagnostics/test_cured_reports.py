@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.diagnostics.cures import built, diagnosed, said, whole
@@ -117,3 +119,31 @@ def test_a_bare_tensor_beside_a_reduction_has_the_index_that_it_leaves_over_the_
     (told,) = {text.replace(" ", "") for text in said(whole(fields, line)) if text.startswith("y[")}
     assert told == meant.replace(" ", "")
     built(whole(fields, meant), warned=True)
+
+
+AHEAD = "d[i + 1, j + 1] = c[i, j] + min(d[i, j + 1], d[i + 1, j], d[i, j])"
+PLAIN = "d[i, j] = c[i, j] + min(d[i - 1, j], d[i, j - 1], d[i - 1, j - 1])"
+
+
+@pytest.mark.parametrize(
+    "starts", [(), ("d[0, 0] = 0",), ("d[-1, -1] = 0",), ("d[0, j] = inf", "d[i, 0] = inf", "d[0, 0] = 0")]
+)
+def test_a_table_written_to_its_next_element_is_counted_from_its_first(starts: tuple[str, ...]) -> None:
+    fields = "inputs: {c: {shape: [N, M]}}\noutputs: [loss]"
+    (found,) = diagnosed(whole(fields, *starts, AHEAD, "loss = d[N, M]"))
+    moved = tuple(line.replace("[0", "[-1").replace("0]", "-1]") for line in starts)
+    meant = (*moved, PLAIN, "loss = d[N - 1, M - 1]")
+    assert found.span is not None
+    assert found.span.text == "d[i + 1, j + 1]"
+    assert re.findall(r"`([^`]+)`", found.hints[0])[1:] == [*meant]
+    built(whole(fields, *meant), warned=True)
+    built(whole(fields, "d[-1, -1] = 0", "d[-1, j] = inf", "d[i, -1] = inf", *meant[len(moved) :]), warned=True)
+    assert len(found.hints) == 1 or "`d[-1, j] = inf` and `d[i, -1] = inf`" in found.hints[1]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "line"), [("[d]", AHEAD), ("[loss]", "d[i + 1, j + 1] = c[i, j] + d[i + 1, j + 1]")]
+)
+def test_no_line_where_the_table_itself_is_asked_for_or_reads_its_own_element(outputs: str, line: str) -> None:
+    fields = f"inputs: {{c: {{shape: [N, M]}}}}\noutputs: {outputs}"
+    assert "loss = d[N - 1, M - 1]" not in said(whole(fields, "d[0, 0] = 0", line, "loss = d[N, M]"))

@@ -39,6 +39,20 @@ class Words(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+class Either(click.Choice[str]):
+    """One of some words; one that belongs to another option (`others`: word to option) is answered with that."""
+
+    def __init__(self, words: Sequence[str], others: Mapping[str, str]) -> None:
+        super().__init__(words)
+        self.others = others
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices and (option := self.others.get(value.lower())):
+            words = ", ".join(self.choices)
+            self.fail(f"'{value}' is none of {words}: write '{option} {value.lower()}'", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _there(context: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The generated operators whose names begin so, for shells that complete them."""
     out = context.params.get("out") or settings_here().out or Path(GENERATED)

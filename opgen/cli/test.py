@@ -17,13 +17,14 @@ import click
 from opgen.cli import FINDINGS, USAGE
 from opgen.cli.checks import QUICK
 from opgen.cli.console import put, say
-from opgen.cli.options import generated_ops, ops_argument, out_option, talk_of
+from opgen.cli.options import Either, generated_ops, ops_argument, out_option, talk_of
 from opgen.diagnostics.suggest import counted
 from opgen.write.settings import command as command_line
 from opgen.write.settings import settings_here
 
 _NO_TESTS_RAN = 5  # pytest's exit code
 _STDERR = 2
+_BACKENDS, _DEVICES = ("torch", "native", "all"), ("cpu", "cuda")
 
 
 EXAMPLES = """\b
@@ -39,14 +40,14 @@ Examples:
 @out_option
 @click.option(
     "--backend",
-    type=click.Choice(["torch", "native", "all"]),
+    type=Either(_BACKENDS, dict.fromkeys(_DEVICES, "--device")),
     default="torch",
     show_default=True,
     help="What the operators run on; native has to be compiled first.",
 )
 @click.option(
     "--device",
-    type=click.Choice(["cpu", "cuda"]),
+    type=Either(_DEVICES, dict.fromkeys(_BACKENDS[:2], "--backend")),
     default="cpu",
     show_default=True,
     help="Where the operands lie.",

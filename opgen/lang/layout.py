@@ -92,13 +92,16 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
 def lined_up(words: Vocabulary, e: Expr) -> Callable[[str], tuple[str, ...]]:
     """The indices of each bare tensor: along one dim it has, from behind, the index that stands there before it.
 
-    Of two tensors of one shape the product is one of elements, whatever their own indices are called.
+    Of two tensors of one shape the product is one of elements, whatever their own indices are called. Beside a
+    reduction that is the last index that it leaves over that dim, wherever it stands there.
     """
     bound = {b.name for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
     before: list[tuple[Sequence[str], Sequence[str]]] = []
     for a in (n for n in nodes(e) if isinstance(n, Access)):
         names = [i.name if isinstance(i, Name) else "..." if isinstance(i, Dots) else "" for i in a.items]
         before.append((names, words.shapes.get(a.name, ())))
+    left = [*_left_by_reductions(words, e)]
+    within = {n.name for r in nodes(e) if isinstance(r, Reduction) for n in bare(words, r)}
     found: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(n.name for n in bare(words, e)):
         own, shape = [*words.letters[name]], words.shapes.get(name, ())
@@ -109,10 +112,22 @@ def lined_up(words: Vocabulary, e: Expr) -> Callable[[str], tuple[str, ...]]:
                 if len(names) == len(sizes) >= k and sizes[-k] == shape[-k] and names[-k] not in ("", *bound, *own)
             )  # fmt: skip
             if shape[-k] != "..." and own[-k] not in (*known, *bound, FIRST):
-                own[-k] = next(there, own[-k])
+                over = [i for i, size in reversed(left) if size == shape[-k] and i not in own and name not in within]
+                own[-k] = next(there, over[0] if over else own[-k])
         found[name] = tuple(own)
         before.append((own, shape))
     return lambda name: found.get(name, words.letters.get(name, ()))
+
+
+def _left_by_reductions(words: Vocabulary, e: Expr) -> Iterator[tuple[str, str]]:
+    """The indices that stand in the reductions of an expression, and that these leave, each with what it runs over."""
+    summed = [r for r in nodes(e) if isinstance(r, Reduction)]
+    bound = {b.name for r in summed if not words.reductions.get(r.name) for b in r.binders if isinstance(b, Binder)}
+    for a in (n for r in summed for n in nodes(r) if isinstance(n, Access)):
+        shape = words.shapes.get(a.name, ())
+        for item, size in zip(a.items, shape, strict=True) if len(shape) == len(a.items) else ():
+            if isinstance(item, Name) and item.name not in bound:
+                yield item.name, size
 
 
 def over_the_rest(e: Expr, left: frozenset[str]) -> Expr:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
-from opgen.diagnostics.suggest import closest, counted, did_you_mean, listed
+from opgen.diagnostics.suggest import closest, counted, did_you_mean
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
@@ -18,6 +18,7 @@ from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import respelled, unparse_assign
 from opgen.lower import bound_left, missing
 from opgen.lower.along import as_batch, as_quotient, of_its_index
+from opgen.lower.batch_left import left_over
 from opgen.lower.batch_sums import over_batch
 from opgen.lower.completed import completed
 from opgen.lower.components import by_places, with_component
@@ -98,11 +99,9 @@ def _use_batch(f: Frame, name: str, span: Span) -> bool:
         return True
     if "..." not in f.reported:
         f.reported.add("...")
-        reduced = "gradients add up, `sum[...](…)`" if f.target.startswith("grad_") else "`mean[...](…)`"
-        reduced = listed(bound_by(f, span)) or reduced
         f.error(
             "OPG216", f"`{name}` has batch dims, which are neither on the left nor reduced", span,
-            *missing.one_number(f, name), f"write `...` on the left, or reduce them: {reduced}",
+            *missing.one_number(f, name), *left_over(f, span),
             label="batch dims are left over",
         )  # fmt: skip
     return False

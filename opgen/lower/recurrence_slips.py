@@ -16,6 +16,7 @@ from opgen.lang.walk import integer, nodes, statement_at, statement_names, trans
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
+from opgen.lower.recurrence_ahead import table_ahead
 from opgen.lower.recurrence_components import components_go_on
 from opgen.lower.recurrence_ends import target_with_end
 from opgen.lower.recurrence_next import extent_along, from_0, to_its_own
@@ -308,6 +309,9 @@ def nothing_goes_on(d: Declarations, name: str, starts: Sequence[Assign], bag: B
         own = to_its_own(d, s)
         if own is not None and len(beside) == 1 and not isinstance(beside[0], Dots):
             bag.error("OPG241", "this is no plain index", beside[0].span, hints=from_0(d, s) or own.hints)
+            return
+        if lines := table_ahead(d, s):
+            bag.error("OPG241", "these are no plain indices", s.target.span, hints=lines)
             return
     message, hints = f"`{name}` has a start and nothing that goes on from it", components_go_on(d, name, starts)
     message = f"the components of `{name}` read one another" if hints else message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, Dim
@@ -29,6 +29,8 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     free = [d for d in (*"NMVSRQ", *(f"N{k}" for k in range(2, 99))) if d not in known]
     sizes = [_size(f, s, item) for item in s.target.items or ()]
     counted = [None if isinstance(item, Dots | Binder) else _counted_by(f, item) for item in s.target.items or ()]
+    for k, size in enumerate(sizes):
+        sizes[k] = _read_beside(f, name, k) if size is None and counted[k] is None else size
     own = {p: free[k] for k, p in enumerate(dict.fromkeys(p for p in counted if p is not None))}
     for p in (size for size in sizes if size in f.decl.params and size not in own):
         own[p] = next(d for d in (_initial(p), *free) if d not in (*known, *own.values()))
@@ -157,6 +159,27 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
             return _at_same_place(f, s.target.name, item) or (None if number is None else number.size)
 
 
+def _read_beside(f: Frame, name: str, place: int) -> str | None:
+    """The one dim that the index runs over which stands at this place of a tensor, in all statements that read it."""
+    found: list[str] = []
+    for own in f.decl.forward:
+        reads = [a.items for a in nodes(own.value) if isinstance(a, Access) and a.name == name]
+        at = [items[place] for items in reads if place < len(items)]
+        for index in dict.fromkeys(i.name for i in at if isinstance(i, Name)):
+            found += _runs(f, own, index)
+    sizes = [*dict.fromkeys(found)]
+    return sizes[0] if len(sizes) == 1 else None
+
+
+def _runs(f: Frame, s: Assign, index: str) -> list[str]:
+    """The sizes over which an index runs in a statement: the dims it stands at, and dims that are its stated extent."""
+    binders = [b for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders]
+    bound = [b for b in (*binders, *(s.target.items or ())) if isinstance(b, Binder) and b.name == index]
+    stated = [unparse(b.extent) for b in bound if b.extent is not None]
+    at = (n for _, i, n in _dims_read(f, (s,)) if isinstance(i, Name | Binder) and i.name == index)
+    return [*(n for n in stated if n in f.decl.known_dims()), *at]
+
+
 def _of_order(f: Frame, s: Assign, e: Expr | None) -> str | None:
     """The dim over which a position is the place of something: of `argmax[k](x[n, k])` in a statement."""
     over = e.binders[0] if isinstance(e, Reduction) and e.name in PLACES and len(e.binders) == 1 else None
@@ -193,15 +216,18 @@ def _at_same_place(f: Frame, name: str, place: Expr) -> str | None:
     return next(found, None)
 
 
-def _dims_read(f: Frame) -> Iterator[tuple[str, Expr | Binder, str]]:
+def _dims_read(f: Frame, within: Sequence[Assign] | None = None) -> Iterator[tuple[str, Expr | Binder, str]]:
     """Each tensor of a known shape, with a position where it is read or written and the dim that this is in.
+
+    `within`: the statements that count, if not all.
 
     What starts with stated extents, as another scatter does, has a shape as well, as far as these are dims.
     """
     made = {name: t.shape for name, t in f.state.tensors.items() if t.shape is not None}
     shapes = {**_started(f), **made, **f.decl.shapes, **f.decl.output_shapes}
-    written = [(s.target.name, s.target.items or ()) for s in f.decl.forward]
-    read = [(a.name, a.items) for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access)]
+    statements = f.decl.forward if within is None else within
+    written = [(s.target.name, s.target.items or ()) for s in statements]
+    read = [(a.name, a.items) for s in statements for a in nodes(s.value) if isinstance(a, Access)]
     for tensor, items in (*read, *written):
         shape = shapes.get(tensor) or ()
         for item, size in zip(items, shape if len(shape) == len(items) else (), strict=False):

@@ -13,6 +13,7 @@ from opgen.schema.nodes import Mapping, Node
 from opgen.schema.references import no_repeats, refers, refers_to_dim
 
 _MODES = ("training", "train", "is_training", "is_train", "in_training", "train_mode", "training_mode")
+OWNED = "what a module owns is declared under `inputs`"
 
 
 def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
@@ -21,7 +22,7 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
     for name, _ in (*module.parameters, *module.buffers):
         if _is_a_param(spec, name, bag):
             continue
-        otherwise = f"what a module owns is declared under `inputs`, with its shape: `{name}: {{shape: [K]}}`"
+        otherwise = f"{OWNED}, with its shape: `{name}: {{shape: [K]}}`"
         if refers(name, inputs, "input", bag, otherwise) and name in owned:
             related, hints = (
                 (Label(owned[name], "a parameter here"),),

@@ -45,6 +45,7 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     for bare_name, hints in read.items():
         _note(notes, bare_name, f"`{bare_name.name}` has named dims and is read without indices", *hints)
         notes.unclear |= len(places.get(bare_name.name, ())) > 1
+    notes.unclear |= bool(read) and any(UNCLEAR in notes.words.letters[n.name] for n in bare(notes.words, s.value))
     return replace(made, value=placed(made.value, places)) if read else made
 
 
@@ -117,6 +118,8 @@ def _read_whole(
         if name.name in indices or name.name in left:
             continue  # an index that hides it
         letters = words.letters[name.name]
+        if UNCLEAR in letters:
+            continue  # its statement has a mistake that leaves its dims open
         at = [
             ("" if i in left else _position_beside(words, s, i, size)) or i
             for i, size in zip(letters, words.shapes.get(name.name, ("...",) * len(letters)), strict=True)

@@ -47,3 +47,56 @@ def test_what_is_added_up_and_read_further_down_begins_with_0(
 def test_no_statement_is_proposed_with_a_tensor_whose_dims_are_open() -> None:
     said = lines(whole(EDGES, "agg = init.at[dst].add(msg)", "y = x + agg"))
     assert said == ["agg[dst[e], d] += msg[e, d]", "x[n, d]"]
+
+
+POINTS = "inputs: {x: {shape: [N, D]}, a: {shape: [N], dtype: int, domain: 0 <= a < K}, w: {shape: [K]}}"
+ROWS = "inputs: {x: {shape: [B, N, D]}, a: {shape: [B, N], dtype: int, domain: 0 <= a < K}, w: {shape: [K]}}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "meant"),
+    [
+        (
+            POINTS,
+            "y[a[n], d] = mean[n](x[n, d])",
+            [
+                "total[k < K, d < D] = 0",
+                "total[a[n], d] += x[n, d]",
+                "number[k < K] = 0",
+                "number[a[n]] += 1",
+                "y[k, d] = total[k, d] / max(number[k], 1)",
+            ],
+        ),
+        (
+            ROWS,
+            "y[b, a[b, n], d] = mean[n](x[b, n, d])",
+            [
+                "total[b < B, k < K, d < D] = 0",
+                "total[b, a[b, n], d] += x[b, n, d]",
+                "number[b < B, k < K] = 0",
+                "number[b, a[b, n]] += 1",
+                "y[b, k, d] = total[b, k, d] / max(number[b, k], 1)",
+            ],
+        ),
+    ],
+)
+def test_the_mean_of_what_comes_together_is_a_sum_over_a_count(fields: str, line: str, meant: list[str]) -> None:
+    assert [m for m in lines(whole(fields, line)) if "=" in m and not m.startswith("=")] == meant
+    built(whole(fields, *meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("max[n](x[n, d])", "y[a[n], d] max= x[n, d]"),
+        ("min[n](x[n, d])", "y[a[n], d] min= x[n, d]"),
+        ("prod[n](x[n, d])", "y[a[n], d] *= x[n, d]"),
+        ("sum[n](x[n, d])", "y[a[n], d] += x[n, d]"),
+        ("2*sum[n](x[n, d])", "y[a[n], d] += …"),
+    ],
+)
+def test_a_reduction_over_what_comes_together_is_the_scatter(value: str, meant: str) -> None:
+    said = [m for m in lines(whole(POINTS, f"y[a[n], d] = {value}")) if m.startswith("y[")]
+    assert said[0] == meant
+    if "…" not in meant:
+        built(whole(POINTS, said[1], meant), warned=True)

@@ -100,3 +100,22 @@ def test_a_reduction_over_what_comes_together_is_the_scatter(value: str, meant: 
     assert said[0] == meant
     if "…" not in meant:
         built(whole(POINTS, said[1], meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("statements", "meant"),
+    [
+        (("y[0] = a", "y[1] = 2*c + a"), ["y[0, n] = a[n]", "y[1, n] = 2 * c[n] + a[n]"]),
+        (("y[0] = b", "y[1] = b - c"), ["y[..., 0, n] = b[..., n]", "y[..., 1, n] = b[..., n] - c[n]"]),
+        (("y[-1] = a", "y[t, n] = 0.5*y[t - 1, n] + x[t, n]"), ["y[-1, n] = a[n]"]),
+    ],
+)
+def test_rows_that_are_given_as_whole_tensors_have_their_index(statements: tuple[str, ...], meant: list[str]) -> None:
+    fields = "inputs: {a: {shape: [N]}, b: {shape: [..., N]}, c: {shape: [N]}, x: {shape: [T, N]}}"
+    assert lines(whole(fields, *statements)) == meant
+    built(whole(fields, *meant, *statements[len(meant) :]), warned=True)
+
+
+def test_a_row_of_numbers_is_no_row_of_tensors() -> None:
+    fields = "inputs: {a: {shape: [N]}}\noutputs: {y: {shape: [2]}}"
+    assert not any("y[" in line for line in lines(whole(fields, "y[0] = a", "y[1] = 2*a")))

@@ -119,3 +119,41 @@ def test_rows_that_are_given_as_whole_tensors_have_their_index(statements: tuple
 def test_a_row_of_numbers_is_no_row_of_tensors() -> None:
     fields = "inputs: {a: {shape: [N]}}\noutputs: {y: {shape: [2]}}"
     assert not any("y[" in line for line in lines(whole(fields, "y[0] = a", "y[1] = 2*a")))
+
+
+@pytest.mark.parametrize(
+    ("fields", "statements", "meant"),
+    [
+        (
+            "inputs: {A: {shape: [N, N]}, x: {shape: [N, D]}}",
+            (r"y_{i,d} = \sum_{j} A_{ij} x_{jd}",),
+            ["y[i, d] = sum[j](a[i, j]*x[j, d])"],
+        ),
+        (
+            "inputs: {logp: {shape: [T]}, r: {shape: [T]}}",
+            ("G[t] = r[t] + 0.9*G[t + 1]", "loss = -sum[t](logp[t]*stop_gradient(G[t]))"),
+            ["g[t] = r[t] + 0.9*g[t + 1]", "loss = -sum[t](logp[t] * detach(g[t]))"],
+        ),
+    ],
+)
+def test_lines_have_the_small_names_that_are_asked_for(
+    fields: str, statements: tuple[str, ...], meant: list[str]
+) -> None:
+    said = lines(whole(fields, *statements))
+    assert meant[-1] in said
+    built(whole(re.sub(r"\bA: ", "a: ", fields), *meant), warned=True)
+
+
+def test_all_values_that_need_quotes_in_a_mapping_are_told_at_once() -> None:
+    fields = (
+        "inputs: {x: {shape: [N, H, W]}, w: {shape: [R, S]}}\nparams: {stride: {type: [int, int], default: 1}}\n"
+        "dims: {P: (H - R)//stride[0] + 1, M: 2*N, Q: (W - S)//stride[1] + 1}"
+    )
+    line = "y[n, p < P, q < Q] = sum[r, s](x[n, p*stride[0] + r, q*stride[1] + s]*w[r, s]) + M"
+    said = lines(whole(fields, line))
+    assert said == ['P: "(H - R)//stride[0] + 1"', 'Q: "(W - S)//stride[1] + 1"']
+    (found,) = diagnosed(whole(fields, line))
+    assert [label.span.text for label in found.related if label.text == "this too"] == ["Q"]
+    for value in said:
+        fields = fields.replace(value.replace('"', ""), value)
+    built(whole(fields, line), warned=True)

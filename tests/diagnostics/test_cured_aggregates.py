@@ -157,3 +157,15 @@ def test_all_values_that_need_quotes_in_a_mapping_are_told_at_once() -> None:
     for value in said:
         fields = fields.replace(value.replace('"', ""), value)
     built(whole(fields, line), warned=True)
+
+
+def test_lines_have_the_signs_that_are_asked_for() -> None:
+    fields = "inputs: {u: {shape: [T, N]}}\nparams: {dx: {type: float, default: 1.0}}"
+    line = "y[t, i] = (u[t, i-1] \u2212 2*u[t, i] + u[t, i+1])/dx^2"
+    found = [hint for d in diagnosed(whole(fields, line)) if d.code == "OPG232" for hint in d.hints]
+    said = [m for m in re.findall(r"`([^`]*)`", " ".join(found)) if m.startswith("y[")]
+    assert len(said) == 3
+    for meant in said:
+        assert "dx**2" in meant
+        assert meant.isascii()
+        built(whole(fields, meant), warned=True)

@@ -169,3 +169,19 @@ def test_lines_have_the_signs_that_are_asked_for() -> None:
         assert "dx**2" in meant
         assert meant.isascii()
         built(whole(fields, meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("y[...] = sum(x[..., k] * w[k])", "y[...] = sum[i](x[..., i] * w[i])"),
+        ("y[...] = 2*mean(x[..., k]) + k", "y[...] = 2 * mean[i](x[..., i]) + k"),
+    ],
+)
+def test_a_reduction_over_what_is_a_param_has_an_index_of_another_letter(line: str, meant: str) -> None:
+    fields = "inputs: {x: {shape: [..., K]}, w: {shape: [K]}}\nparams: {k: {type: int, default: 3}}"
+    (said,) = (m for m in lines(whole(fields, line)) if m.startswith("y["))
+    letter = re.search(r"\[(\w)\]\(", said)
+    assert letter is not None
+    assert said == re.sub(r"\bi\b", letter[1], meant)
+    built(whole(fields, said), warned=True)

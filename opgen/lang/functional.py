@@ -9,9 +9,11 @@ from types import MappingProxyType
 from opgen.lang.habits import AT, SCATTER
 from opgen.lang.layout import access_at, layout, spelled
 from opgen.lang.lexer import T, Token
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Target
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target
+from opgen.lang.targets import remember
 from opgen.lang.unparse import unparse_assign
-from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.vocabulary import SPARE, UNCLEAR, Vocabulary
+from opgen.lang.vocabulary import letters as letters_of
 from opgen.lang.walk import nodes
 
 _UPDATES = MappingProxyType({"add": "+=", "mul": "*=", "multiply": "*=", "max": "max=", "min": "min="})
@@ -92,6 +94,13 @@ def scattered(
     sizes = words.shapes.get(like["like"], ()) if like else re.findall(r"\w+", shape["dims"]) if shape else ()
     if target.name in words.results or not sizes:
         return (f"{_SCATTER}: write `{line}`",)
+    if target.name not in words.outputs and UNCLEAR not in sizes:  # it is read further down
+        at = target.span
+        ours = zip(letters_of(sizes, words.instead), sizes, strict=True)
+        own = [Dots(at) if i == "..." else Binder(i, Name(n, at), at) for i, n in ours]
+        begun = Assign(_at(target, own), "=", Number(0, at), None, at)
+        remember(words, begun)
+        return (f"{_SCATTER}: write `{unparse_assign(begun)}`, then `{line}`",)
     dims = ", ".join(sizes)
     return (f"{_SCATTER}: write `{line}`, with `outputs: {{{target.name}: {{shape: [{dims}]}}}}`",)
 

@@ -45,6 +45,7 @@ from opgen.lang.spread import Named, Spread, spread
 from opgen.lang.statistics import OF_TWO, rank, statistic
 from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
+from opgen.lang.unnamed import with_indices
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
 from opgen.lang.windows import windowed
@@ -194,6 +195,7 @@ class Idioms(Notes):
         elif reduces:
             message = f"`{name}` reduces over an index that is not named"
             self.note(at, message, f"name the index in brackets: {habits.example(name)}", code="OPG206")
+            arguments = replace(arguments, given=with_indices(self.words, arguments.given, (*self.left, *self.bound)))
         else:
             return self._function(name, at, arguments)
         return self.called(name, arguments.given, arguments.named, at)

@@ -208,6 +208,7 @@ class _Parser(LoopParser):
             if len(given) == 1 and self.token.kind in {T.END, T.NEWLINE}:
                 hints = scattered(self.words, target, of.text, items, how.text, given[0])
                 self.idioms.found.clear()
+        self.words.letters.setdefault(target.name, (UNCLEAR,))
         span = self.tokens[dot].span.to(end)
         return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
 
@@ -220,6 +221,7 @@ class _Parser(LoopParser):
         first = len(given) == 3 and integer(given[0]) == 0
         hints = scattered(self.words, target, of.text, given[1:2], "add", given[2]) if first else (GENERAL,)
         self.idioms.found.clear()  # told with it
+        self.words.letters.setdefault(target.name, (UNCLEAR,))
         span = self.tokens[dot].span.to(how.span)
         return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from opgen.diagnostics.suggest import counted, listed
 from opgen.lang.by_place import Places, by_place, placed
-from opgen.lang.layout import bare
-from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction, Target
+from opgen.lang.layout import bare, layout
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.notes import Notes
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import remember
@@ -45,7 +45,24 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     for bare_name, hints in read.items():
         _note(notes, bare_name, f"`{bare_name.name}` has named dims and is read without indices", *hints)
         notes.unclear |= len(places.get(bare_name.name, ())) > 1
-    return replace(made, value=placed(made.value, places)) if read else made
+    notes.unclear |= bool(read) and any(UNCLEAR in notes.words.letters[n.name] for n in bare(notes.words, s.value))
+    return replace(made, target=_row(notes.words, made), value=placed(made.value, places)) if read else made
+
+
+def _is_integer(item: Binder | Dots | Expr) -> bool:
+    return isinstance(item.operand if isinstance(item, Unary) else item, Number)
+
+
+def _row(words: Vocabulary, s: Assign) -> Target:
+    """The target of a row of a whole that is given as whole tensors, `y[0] = a`, with the indices of the row."""
+    places, shape = s.target.items or (), words.results.get(s.target.name)
+    rest = layout(words, s.value)
+    is_row = places and all(map(_is_integer, places)) and not {FIRST, UNCLEAR} & {*rest}
+    if not is_row or "..." in rest[1:] or (shape is not None and len(shape) != len(places) + len(rest)):
+        return s.target
+    inner = tuple(Dots(s.span) if i == "..." else Binder(i, None, s.span) for i in rest)
+    batch = int(rest[:1] == ("...",))
+    return replace(s.target, items=(*inner[:batch], *places, *inner[batch:]))
 
 
 def _completed(notes: Notes, s: Assign) -> Assign:
@@ -117,6 +134,8 @@ def _read_whole(
         if name.name in indices or name.name in left:
             continue  # an index that hides it
         letters = words.letters[name.name]
+        if UNCLEAR in letters:
+            continue  # its statement has a mistake that leaves its dims open
         at = [
             ("" if i in left else _position_beside(words, s, i, size)) or i
             for i, size in zip(letters, words.shapes.get(name.name, ("...",) * len(letters)), strict=True)

@@ -80,6 +80,7 @@ from opgen.lower.proposals import one_statement
 from opgen.lower.refused import is_whole, untold
 from opgen.lower.renewed import check_renewed
 from opgen.lower.replaced import check_replaced
+from opgen.lower.respelt import respelt
 from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
@@ -110,7 +111,7 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found = Bag()
     with deep_trees():
         operator = _lower(spec, found)
-    for d in independent(untold(found, bag, spec), bag.doubted, spec):
+    for d in independent(respelt(untold(found, bag, spec), bag.items, spec), bag.doubted, spec):
         bag.add(d)
     if operator is None and not bag.has_errors:
         raise AssertionError("something in this spec was refused, and nothing said of it")

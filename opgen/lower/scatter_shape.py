@@ -121,6 +121,15 @@ def _start(f: Frame, s: Assign, shape: list[str], new: dict[str, str]) -> str:
     return f"start it: `{s.target.name}[{loops}] = {_STARTS[s.op]}`"
 
 
+def begun(f: Frame, s: Assign) -> tuple[str, tuple[str, ...]] | None:
+    """The statement that a scatter starts from, and its indices; None where it is not known how far they run."""
+    found = [_size(f, s, item) for item in s.target.items or ()]
+    shape = [size for size in found if size is not None and (size == "..." or size in f.decl.known_dims())]
+    if len(shape) < len(found) or len({*shape}) < len(shape):
+        return None
+    return _start(f, s, shape, {}).partition("`")[2].rstrip("`"), tuple(_letters(f, shape))
+
+
 def is_read(f: Frame, name: str) -> bool:
     """Whether a name is a step on the way, and no output."""
     return any(a.name == name for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access | Name))

@@ -40,6 +40,7 @@ from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.replaced import is_place, replaced
 from opgen.lower.scatter_shape import is_read, proposals
 from opgen.lower.scope import DECLARED, Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.lower.there import SAID, each_there, is_of_all, mean_there
 from opgen.lower.two_letters import for_shape, hints_of_two
 from opgen.lower.whole import rounded
 
@@ -240,27 +241,18 @@ def _reads(s: Assign, name: str) -> bool:
     return any(isinstance(a, Access) and a.name == name for a in nodes(s.value))
 
 
-def _each(s: Assign) -> Assign:
-    """`y[dst[e]] = sum[e](h[e])` without the sum, where each of its elements has a position of its own on the left."""
-    places = {n.name for i in s.target.items or () if not isinstance(i, Binder | Dots) for n in nodes(i)
-              if isinstance(n, Name)}  # fmt: skip
-    match s.value:
-        case Reduction(name="sum", binders=binders, body=body) if all(
-            isinstance(b, Binder) and b.name in places for b in binders
-        ):
-            return replace(s, value=body)
-        case _:
-            return s
-
-
 def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     """How elements at computed positions are written: the statement, and the shape that holds them."""
-    s = _each(s)
+    if lines := mean_there(frame, s):
+        return lines
+    s = each_there(s)
     name, left = s.target.name, unparse_target(s.target)
     if (own := to_its_own(frame.decl, s)) is not None:
         return from_0(frame.decl, s) or own.hints
     if (backwards := read_backwards(frame, s)) is not None:
         return (f"a position of two digits is taken apart on the right: `{unparse_assign(backwards)}`",)
+    if s.op != "=":
+        return (f"at computed positions {SAID[s.op]} `{unparse_assign(s)}`", *_declared_or_begun(frame, s))
     match s.value:
         case Call(name="max" | "min" as fn, args=(a, b)) if left in (unparse(a), unparse(b)):
             other = b if unparse(a) == left else a
@@ -271,12 +263,12 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
             return (f"at computed positions `+=` adds up: `{left} += {added}`",)
         case _:
             pass
-    line = f"at computed positions `+=` adds up: `{left} += {_short(s.value)}`"
+    line = f"at computed positions `+=` adds up: `{left} += {_short(s)}`"
     if (sparse := one_of_several(frame, s)) is not None:
         return (f"for one result of several places write `{sparse}`", line, *_declared_or_begun(frame, s))
     before = (o.target.items or () for o in frame.decl.forward if o.target.name == name and o.op == "=" and o is not s)
     if any(all(isinstance(i, Binder | Dots) for i in items) for items in before):
-        adding = f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s.value)}`"
+        adding = f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s)}`"
         return (*replaced(frame.decl, s), adding)
     if frame.decl.output_shapes.get(name) is not None:
         return (line,)
@@ -290,10 +282,10 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     return (f"{line}, with the shape of all of it: `outputs: {{{name}: {{shape: {of}}}}}`",)
 
 
-def _short(e: Expr) -> str:
+def _short(s: Assign) -> str:
     """What is added, where it is soon said."""
-    text = unparse(e)
-    return text if len(text) <= 30 else "…"
+    text = unparse(s.value)
+    return text if len(text) <= 30 and not is_of_all(s) else "…"
 
 
 def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
@@ -324,7 +316,7 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
 
 def _declared_or_begun(frame: Frame, s: Assign) -> tuple[str, ...]:
     """What says how large a scatter is; a gradient has the shape of its input."""
-    return () if s in frame.decl.backward else proposals(frame, replace(s, op="+="))
+    return () if s in frame.decl.backward else proposals(frame, s if s.op != "=" else replace(s, op="+="))
 
 
 def _fitting(frame: Frame, s: Assign, wanted: Wanted) -> str:

@@ -15,6 +15,8 @@ FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|defa
 LACKING = re.compile(r"(\w+)\s+(\S.*)")  # a field and its value without a colon between them
 _BRACKETS = r"\[[^\[\]\n]*\]|\{[^{}\n]*\}"
 _READ = r"\w+(?:\[[^\[\]]*\])?"
+_UNQUOTED = re.compile(r"(?<=[{,\s])(\w+):\s+([^\s,{}\[\]\"'][^,{}\[\]\"'\n]*\[[^,{}\"'\n]*[^\s,{}\"'])")
+QUOTED = ", in quotes for the brackets"
 _LONGEST_LINE = 300  # that is searched for what may be meant
 _DOMAIN = re.compile(rf"\bdomain:\s*(\w+)\s+(?:in|∈)\s+{INTERVAL.pattern}")
 _CLOSING = {"[": "]", "{": "}"}
@@ -127,6 +129,12 @@ def _without_comma(source: Source, offset: int) -> tuple[str, ...]:
     return (f"a comma is missing before `{field[1]}`: write `{item[1]}, {field[1]}: …`",)
 
 
+def unquoted(source: Source, offset: int) -> list[re.Match[str]]:
+    """The fields of { } behind a place on its line whose values have brackets without quotes, up to the end of it."""
+    end = re.compile(r"[^{}\n]*").match(source.text, offset)
+    return [] if end is None else [*_UNQUOTED.finditer(source.text, offset, min(end.end(), offset + _LONGEST_LINE))]
+
+
 def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
     """A hint where a colon inside of { } stands in a text, or behind a field that no comma comes before."""
     line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset][-_LONGEST_LINE:]
@@ -139,7 +147,8 @@ def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
     if size is not None and dims is not None:
         end = re.compile(r"[^,{}\n]*").match(source.text, dims.end())
         assert end is not None
-        return (f'write `{size[1]}: "{size[2]}{dims[0]}{end[0].rstrip()}"`, in quotes for the brackets',)
+        further = "".join(f' and `{m[1]}: "{m[2]}"`' for m in unquoted(source, end.end()))
+        return (f'write `{size[1]}: "{size[2]}{dims[0]}{end[0].rstrip()}"`{further}{QUOTED}',)
     if typed is not None and dims is not None and (fields := as_shape(typed[2] + dims[0])):
         return (f"write `{typed[1]}: {fields}`",)
     short = re.search(r"[{,]\s*(\w+)$", line)

@@ -20,7 +20,7 @@ from opgen.schema.bounds import both
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, typed, under
-from opgen.schema.yaml_hints import FIELD, before_bracket, meant, of_lambda
+from opgen.schema.yaml_hints import FIELD, QUOTED, before_bracket, meant, of_lambda, unquoted
 from opgen.schema.yaml_words import in_plain_words, where_it_began
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -249,6 +249,9 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     if mark is not None and opened is not None and opened != composer.at(mark):
         place = Span(source, opened, min(opened + 1, len(source.text)))
         related = (Label(place, where_it_began(error.context or "")),)
+    if any(" and `" in h and h.endswith(QUOTED) for h in hints):
+        places = (Span(source, m.start(1), m.end(1)) for m in unquoted(source, start))
+        related = (*related, *(Label(at, "this too") for at in places))
     place = Span(source, start, min(start + 1, len(source.text)))
     composer.bag.error("OPG101", f"YAML: {message}", place, related=related, hints=hints)
 

@@ -69,6 +69,7 @@ _ROOTS = {"\u221a": "sqrt", "\u221b": "cbrt"}
 _BARS = "|"
 _INDICATOR = re.compile(r"(?<![\w.^}])1\{([^{}\n]*[<>=\u2264\u2265\u2260][^{}\n]*)\}")
 _SUCH_THAT = re.compile(r"\w\[[ ]*[a-z]\w*(?:[ ]*,[ ]*[a-z]\w*)*[ ]*;(?=[^;\n]*(?:[<>]|!=|==|\u2260)[^;\n]*\][ ]*\()")
+_FAR = 200  # how long the indices in front of a condition may be
 _OPENING = {")": "(", "]": "["}
 
 
@@ -109,7 +110,9 @@ def meant(text: str, at: int) -> Meant | None:
 
 def is_such_that(text: str, at: int) -> bool:
     """Whether a semicolon stands in front of a condition in the brackets of a reduction, `sum[i, j; i != j](…)`."""
-    return any(m.end() == at + 1 for m in _SUCH_THAT.finditer(text, text.rfind("\n", 0, at) + 1))
+    opener = text.rfind("[", max(0, at - _FAR), at)
+    found = _SUCH_THAT.match(text, opener - 1) if opener > 0 else None
+    return found is not None and found.end() == at + 1
 
 
 def in_braces(text: str) -> str:

@@ -83,7 +83,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "an int for a choice": ({"mode": 3}, TypeError, "mode must be one of 'plain', 'twice', not 3"),
     "nothing for a choice": ({"mode": None}, TypeError, "mode must be one of 'plain', 'twice', not None"),
-    "an unknown keyword": ({"strid": 2}, TypeError, "unexpected keyword argument 'strid'"),
+    "an unknown keyword": ({"strid": 2}, TypeError, "windows_of has no argument strid; did you mean stride?"),
 }
 
 

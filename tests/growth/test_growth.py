@@ -55,9 +55,12 @@ def test_work_grows_with_the_formula(kind: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("kind", "n"), [("chain of softmax", 15), ("chain of extremes", 30), ("nest of clip", 30)])
+@pytest.mark.parametrize(("kind", "n"), [("chain of softmax", 35), ("chain of extremes", 26), ("nest of clip", 30)])
 def test_work_is_in_proportion(kind: str, n: int) -> None:
-    """What is looked for in a whole kernel or program is looked for once, not once for each of its statements."""
+    """What is looked for in a whole kernel or program is looked for once, not once for each of its statements.
+
+    Both lengths are on one side of what a gradient may keep: the longer ones are derived once more.
+    """
     built(KINDS[kind](3))
     few, many = (work(KINDS[kind](k)) for k in (n, 2 * n))
     assert many < 2.15 * few, f"{few} calls for {n}, {many} for {2 * n}"

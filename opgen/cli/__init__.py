@@ -114,13 +114,13 @@ def run(arguments: list[str]) -> int:
 
 def _no_option(name: str, ctx: click.Context) -> str:
     """What is said of an option that a command has not: those that begin like one letter, or whose option it is."""
-    letter = name.lstrip("-")[:1]  # one letter is short for nothing here
-    own = (option for p in ctx.command.params for option in p.opts)
-    near = " or ".join(option for option in own if option.startswith(f"--{letter}"))
-    hint = f"; did you mean {near}?" if near else ""
     if name.startswith("--"):
         commands = [c for c in _COMMANDS if any(name in p.opts for p in _command(c).params)]
         hint = f"; it is one of {' and of '.join(f'opgen {c}' for c in commands)}" if commands else ""
+    else:  # one letter is short for nothing here
+        own = (option for p in ctx.command.params for option in p.opts)
+        near = " or ".join(option for option in own if option.startswith(f"-{name[:2]}"))
+        hint = f"; did you mean {near}?" if near else ""
     return f"there is no option {name}{hint}"
 
 

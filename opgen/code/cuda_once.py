@@ -193,12 +193,14 @@ class _Once:
 
     def named(self, e: Scalar, wish: str, condition: Scalar | None = None) -> list[str]:
         """A line that names a value."""
-        lines, value = hoisted(self.scope, e, len("const opmath_t  = ;") + _NAME)
-        type_, text = value_type(value.kind), value.text
+        guarded = e
         if condition is not None:
-            text = f"{self.scope.print(condition)} ? {text} : {type_}(0)"
+            is_bool = self.scope.printer.text(e).kind is Kind.BOOL
+            guarded = Apply("where", (condition, e, Lit(False if is_bool else 0)))
+        lines, value = hoisted(self.scope, guarded, len("const opmath_t  = ;") + _NAME)
+        text = value.text
         if not text.isidentifier():
             name = self.scope.fresh(wish)
-            lines, text = [*lines, f"const {type_} {name} = {text};"], name
+            lines, text = [*lines, f"const {value_type(value.kind)} {name} = {text};"], name
         self.scope.ahead[e] = Text(text, NATIVE.atom, value.kind)
         return lines

@@ -161,6 +161,12 @@ struct Loops {
       if (Size > 1 && piece > 0 && piece - index[last] % piece < run.size) run.size = piece - index[last] % piece;
       body(run);
       if (rank == 0) continue;
+      if (Size > 1 && base == nullptr && last > 0 && run.size == sizes[last]) {  // a row in one run
+        ++index[last - 1];
+        for (int a = 0; a < Accesses; ++a) run.at[a] += steps[last - 1][a];
+        if (last > 1 && index[last - 1] == sizes[last - 1]) moved(run, [&](int64_t* at) { carry(at, index); });
+        continue;
+      }
       index[last] += run.size;
       for (int a = 0; a < Accesses; ++a) run.at[a] += run.size * steps[last][a];
       if (last <= 0 || index[last] != sizes[last]) continue;

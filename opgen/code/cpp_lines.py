@@ -71,14 +71,14 @@ class Lines:
             self.out.append(f"const auto {name} = {scope.load(r).text};")
             scope.lines[key] = name, False
             return True
+        type_ = value_type(scope.formal.slots[r.tensor].kind)
+        held = "" if needed or self.hold is None or not self._may_stand(access, at) else self.hold(access)
+        rests, stretch = bool(held) and self._rests(access, at), self._stretch(access, at)
         places: list[str] = []
         for k, p in enumerate(at):
             quiet = r.fill is not None or not doubt[k]
-            places += self._place(r.tensor, k, r.at[k], p, doubt=doubt[k] or not certain, quiet=quiet)
-        type_ = value_type(scope.formal.slots[r.tensor].kind)
-        held = "" if needed or self.hold is None or not self._may_stand(access, at) else self.hold(access)
-        ends = [held, scope.tensor(r.tensor), self._stretch(access, at), scope.print(fill), needed, *places]
-        rests = bool(held) and self._rests(access, at)
+            places += self._place(r.tensor, k, r.at[k], p, doubt=doubt[k] or not certain, quiet=quiet, rests=rests)
+        ends = [held, scope.tensor(r.tensor), stretch, scope.print(fill), needed, *places]
         kind = f"rt::RestingLine<{type_}>" if rests else f"const rt::Line<{type_}>"
         self.out.append(f"{kind} {name}(host, {', '.join(filter(None, ends))});")
         self.resting += [name] if rests else []
@@ -119,14 +119,16 @@ class Lines:
         told = (r.tensor, k, p) in self.scope.formal.told and r.fill is None and not (certain and isinstance(p, Index))
         return not isinstance(p, Batch) and not told and self.scope.doubtful(r.tensor, k, p)
 
-    def _place(self, buffer: str, k: int, was: Position, p: Position, *, doubt: bool, quiet: bool) -> Iterator[str]:
+    def _place(
+        self, buffer: str, k: int, was: Position, p: Position, *, doubt: bool, quiet: bool, rests: bool = False
+    ) -> Iterator[str]:
         """A position that is computed or checked; the loops move along those that are indices."""
         scope = self.scope
         along = isinstance(was, Index) and not scope.takes_turns(was)
         if isinstance(p, Batch) or (along and not (doubt and scope.doubtful(buffer, k, was))):
             return
         stride = "0" if along else scope.stride(buffer, k)
-        at = self.position(p, f"{scope.tensor(buffer)}_{k}")
+        at = self.position(p, f"{scope.tensor(buffer)}_{k}", rests=rests)
         if not doubt:
             yield f"rt::sure({stride}, {at})"
             return
@@ -178,7 +180,11 @@ class Lines:
             elif self.last:
                 yield "false"
             else:
-                yield from (f"{self.loops}.still({self.numbers[n]})" for n in sorted(names))
+                yield from self._still(part)
+
+    def _still(self, p: Scalar) -> Iterator[str]:
+        """The conditions under which no loop moves a position along a run."""
+        return (f"{self.loops}.still({self.numbers[n]})" for n in sorted(mentions(p)[0] & self.numbers.keys()))
 
     def _run(self, r: Read) -> tuple[str, bool]:
         """What a run reads is called, and whether it may differ from lane to lane."""
@@ -210,28 +216,33 @@ class Lines:
             return ""
         return f"rt::wanted({self.function(condition, f'{self.scope.tensor(r.tensor)}_wanted')})"
 
-    def position(self, p: Scalar, wish: str) -> str:
-        """A position as a function of the lane; one that is the same at all of them is computed once."""
+    def position(self, p: Scalar, wish: str, *, rests: bool = False) -> str:
+        """A position as a function of the lane; one that is the same at all of them is computed once.
+
+        `rests`: it does not move with the last loop.
+        """
         if self._moves(p):
-            return self.function(p, wish, even=bool(self.span))
+            if rests:
+                return self.function(p, wish, ("Standing", " && ".join(self._still(p))))
+            return self.function(p, wish, ("Even", f"{self.step}.size") if self.span else None)
         if p not in self.fixed:
             parts, value = hoisted(self.scope, p, len("const rt::Fixed ();") + len(wish))
             name = self.fixed[p] = self.scope.fresh(wish)
             self.out += [*parts, f"const rt::Fixed {name}({value.text});"]
         return self.fixed[p]
 
-    def function(self, e: Scalar, wish: str, *, even: bool = False) -> str:
-        """A function of the lane, by name; `even`: a position that moves evenly."""
+    def function(self, e: Scalar, wish: str, ahead: tuple[str, str] | None = None) -> str:
+        """A function of the lane, by name; `ahead`: what computes it ahead of the lanes, and is told what else."""
         scope = self.scope
         parts, value = hoisted(scope, e, len("return ;"))
         body = (*parts, f"return {value.text};")
         if body not in self.functions:
-            name = self.functions[body] = scope.fresh(f"{wish}_at" if even else wish)
+            name = self.functions[body] = scope.fresh(f"{wish}_at" if ahead else wish)
             self.out += block(f"const auto {name} = [&](int64_t{named('i', body)}) {{", body, "};")
-            if even:
+            if ahead:
                 of_lane, name = name, scope.fresh(wish)
                 self.functions[body] = name
-                self.out.append(f"const rt::Even {name}({self.step}.size, {of_lane});")
+                self.out.append(f"const rt::{ahead[0]} {name}({ahead[1]}, {of_lane});")
         return self.functions[body]
 
 

@@ -37,6 +37,16 @@ OPGEN_INLINE Place<Leaves::reported, At> checked(const Tensor<T>& tensor, int64_
                                                  const At& at) {
   return {at, stride, tensor.size(axis), number, axis};
 }
+// A position that is computed once for a run where it is the same at all of its lanes.
+template <typename At>
+struct Standing {
+  At of_lane;
+  bool still;
+  int64_t first;
+  OPGEN_INLINE Standing(bool still, const At& of_lane)
+      : of_lane(of_lane), still(still), first(still ? of_lane(0) : 0) {}
+  OPGEN_INLINE int64_t operator()(int64_t i) const { return still ? first : of_lane(i); }
+};
 template <Leaves leaves, typename At>
 OPGEN_INLINE bool inside(OpgenHost& host, const Place<leaves, At>& place, int64_t i) {
   if constexpr (leaves == Leaves::never) return true;

@@ -127,8 +127,14 @@ def _for_others(found: dict[str, Any], block: Block) -> None:
     )
 
 
+# Of a thread of torch's collectives that still lets go of tensors where Python has come to its end.
+_LEFT_BEHIND = "terminate called without an active exception"
+
+
 def _command(command: shell.Command, block: Block, folder: Path) -> None:
     code, printed = shell.run(command, folder)
+    if _LEFT_BEHIND in printed:  # what `tests/distributed/processes.py` leaves out, and a page should not
+        code, printed = shell.run(command, folder)
     importlib.invalidate_caches()
     what = f"{block.place}: {' '.join(command.words)}\n{printed}"
     findings = any(word in command.shown for word in ("error[", "warning[", "differ from"))

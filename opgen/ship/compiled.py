@@ -37,7 +37,7 @@ def compiled(
 ) -> Compiled:
     """The libraries of operators, from the cache or compiled into it; those without kernels run in plain torch."""
     try:
-        host = replace(toolchain(), sets=instruction_sets(everywhere=True))
+        host = replace(toolchain(), sets=instruction_sets(everywhere=True), spare=False)
         cuda = cuda_toolchain(host, everywhere=True)
     except NoCompilerError as e:
         hints = (

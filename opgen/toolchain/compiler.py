@@ -34,20 +34,26 @@ class NoCompilerError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """A compiler and a torch. `sets` are the instruction sets that kernels are compiled for besides the baseline."""
+    """A compiler and a torch. `sets` are the instruction sets that kernels are compiled for besides the baseline.
+
+    `spare`: the baseline is for other machines alone, to which a library of this one may be carried; it is compiled in
+    half of the time, and is slower there.
+    """
 
     compiler: str
     version: str
     torch: Path
     torch_version: str
     sets: tuple[str, ...]
+    spare: bool = False
     library: ClassVar[str] = "_native.so"  # beside the package, where the generated runtime looks
     reads: ClassVar[tuple[str, ...]] = (".cpp", ".h")
 
     @property
     def describe(self) -> str:
         """Everything that two builds must agree on, besides the sources."""
-        return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, platform.machine()))
+        optimised = ("-O1",) if self.spare else ()
+        return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, *optimised, platform.machine()))
 
     def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
         """The command that compiles a source that all operators share."""
@@ -73,7 +79,8 @@ class Toolchain:
 
     def kernels(self, source: Path, include: Sequence[Path], out: Path, isa: str) -> list[str]:
         """The command that compiles kernels for an instruction set."""
-        flags = [*_SETS.get(isa, ()), f"-DOPGEN_ISA={isa}"]
+        optimised = ["-O1"] if self.spare and isa == "baseline" else []
+        flags = [*optimised, *_SETS.get(isa, ()), f"-DOPGEN_ISA={isa}"]
         return [self.compiler, "-c", *_COMMON, *flags, *(f"-I{p}" for p in include), str(source), "-o", str(out)]
 
     def link(self, objects: list[Path], out: Path) -> list[str]:
@@ -94,7 +101,9 @@ def toolchain() -> Toolchain:
     if spec is None or not spec.submodule_search_locations:
         raise NoCompilerError("torch is not installed")
     root = Path(next(iter(spec.submodule_search_locations)))
-    return Toolchain(compiler, told[0], root, _torch_version(root), instruction_sets())
+    sets = instruction_sets()
+    spare = bool(sets) and not os.environ.get("OPGEN_ISA")
+    return Toolchain(compiler, told[0], root, _torch_version(root), sets, spare)
 
 
 def told_version(compiler: str) -> list[str]:

@@ -11,7 +11,7 @@ from opgen.cli import run
 from opgen.diagnostics.model import Bag
 from opgen.project import build
 from opgen.toolchain import library
-from opgen.toolchain.compiler import _SETS, instruction_sets, toolchain
+from opgen.toolchain.compiler import _FEATURES, _SETS, instruction_sets, toolchain
 from opgen.toolchain.cuda_toolchain import architectures
 from opgen.toolchain.stated import stated
 from opgen.write.paths import build_line
@@ -214,6 +214,26 @@ def test_a_project_is_compiled_for_what_it_states(
     assert "-DOPGEN_ISA=avx512" in ran
     assert "-DOPGEN_ISA=avx2" not in ran
     toolchain.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "levels"), [("", ("-O1", "-O3")), ("avx2", ("-O3", "-O3")), ("all", ("-O3", "-O3"))]
+)
+def test_what_only_other_machines_run_is_compiled_quickly(
+    monkeypatch: pytest.MonkeyPatch, wanted: str, levels: tuple[str, str]
+) -> None:
+    monkeypatch.setenv("OPGEN_ISA", wanted)
+    monkeypatch.setenv("CXX", "true")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr("opgen.toolchain.compiler._features", lambda: frozenset(_FEATURES["avx2"]))
+    monkeypatch.setattr("opgen.toolchain.compiler.told_version", lambda _: ["any"])
+    toolchain.cache_clear()
+    tools = toolchain()
+    toolchain.cache_clear()
+    for isa, level in zip(("baseline", "avx2"), levels, strict=True):
+        given = tools.kernels(Path("a_kernels.cpp"), [], Path("a.o"), isa)
+        assert [w for w in given if w.startswith("-O")][-1] == level
+    assert ("-O1" in tools.describe) == ("-O1" in levels)
 
 
 def test_commands_name_no_folder_that_the_project_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

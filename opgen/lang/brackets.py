@@ -12,7 +12,7 @@ from opgen.lang.foreign import called
 from opgen.lang.habits import AXES, PLAIN, POSITION, SLICE, WHOLE_AXIS
 from opgen.lang.lexer import T, Token
 from opgen.lang.lists import ListParser
-from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Power
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Power
 from opgen.lang.ranges import ITERATOR, begins_below_0, iterated, over_iterators
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.unparse import unparse
@@ -50,7 +50,8 @@ class BracketParser(ListParser):
                 item = None if self.token.is_op(":") else self.expression()
                 if picks is not None and isinstance(item, Name) and (self.token.is_op("=") or self.token.is_word("in")):
                     item = self.run_below_0(item)
-                items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
+                part = self.slice_from(item) if item is None or self.token.is_op(":") else item
+                items.append(part if picks is None else self.chosen(part, picks))
             if picks is not None and self.token.is_word("if", "where", "when"):
                 self.advance()
                 picks.append(self.expression())
@@ -58,6 +59,15 @@ class BracketParser(ListParser):
                 break
         self.idioms.bound[:] = outer
         return tuple(items), self.expect(closer, opener).span
+
+    def chosen(self, item: Item, picks: list[Expr]) -> Item:
+        """An index with a condition behind a colon, as of a set: the condition is added to `picks`."""
+        if not isinstance(item, Slice) or not isinstance(item.start, Name) or item.step is not None:
+            return item
+        if not isinstance(item.stop, Compare | Logic):
+            return item
+        picks.append(item.stop)
+        return item.start
 
     def iterator(self, brace: Token) -> Call:
         """`{k, 0, K - 1}` or `{k, K}`, an index with its first and its last value."""

@@ -39,7 +39,7 @@ from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scattered import as_scattered
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
-from opgen.lower.whole import integer
+from opgen.lower.whole import declared_float, integer, is_told
 from opgen.lower.window_count import counted_windows
 from opgen.schema.model import ParamSpec
 
@@ -355,10 +355,10 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
         return None
     if typed.kind is Kind.FLOAT and (name := missing.only_float(f, item)):
-        field = "dtype" if name in f.decl.inputs else "type"
-        hint = f"declare what it holds: `{name}: {{…, {field}: int}}`"
+        hints = declared_float(f, name)
         rounding = f"or round it here: `int(round({respelled(item)}))`"
-        f.error("OPG223", "a position is an integer, and this is a float", item.span, hint, rounding)
+        if not is_told(f, hints):
+            f.error("OPG223", "a position is an integer, and this is a float", item.span, *hints, rounding)
         return None
     if typed.kind is Kind.FLOAT and (rounded := assigned_float(f, item)) is not None:
         message = f"a position is an integer, and `{rounded.target.name}` is a float"

@@ -210,6 +210,9 @@ def _unread(f: Frame, info: IndexInfo, site: Site) -> str:
 def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     """A hint where a tensor was assigned over a whole dim of which only a part is meant, or is read in part."""
     for site, other in (sites, sites[::-1]):
+        if (first := _bounded(f, info, site, other)) is not None:
+            return (first,)
+    for site, other in (sites, sites[::-1]):
         if _is_part(f, site, other) or not _is_made(f, site, other):
             continue
         own = [s for s in f.decl.forward if s.target.name == site.tensor]
@@ -233,6 +236,18 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
             first = f"{_FIRST} `{size}` of `{text.scalar(other.extent)}`"
             return (f"{first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
     return ()
+
+
+def _bounded(f: Frame, info: IndexInfo, site: Site, other: Site) -> str | None:
+    """A hint where a tensor was assigned over the first few places of a dim, and a reduction does not say so again."""
+    if not isinstance(site.extent, Lit | Param) or not isinstance(other.extent, Dim):
+        return None
+    size = text.scalar(site.extent)
+    for r in around(f, site.span) if site.tensor in f.decl.targets() else ():
+        if any(isinstance(b, Binder) and b.name == info.name and b.extent is None for b in r.binders):
+            bound = f"`{r.name}[{info.name} < {size}](…)`"
+            return f"{_FIRST} `{size}` of `{text.scalar(other.extent)}` are meant, say so: {bound}"
+    return None
 
 
 def _shorter(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:

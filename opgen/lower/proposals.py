@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Dim, Lit
+from opgen.lang.limits import over_picked
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -172,9 +173,24 @@ def _per_element(s: Assign) -> tuple[str, ...]:
     parts = s.guard.operands if isinstance(s.guard, Logic) else (s.guard,)
     if not all(isinstance(p, Compare) and {*left} & {*names_read(p)} for p in parts):
         return ()
+    if (inner := _inside(s, s.guard, left)) is not None:
+        bound, value = inner
+        line = unparse_assign(replace(s, value=value, guard=None))
+        return (f"the condition reads `{bound}`, which the reduction binds: it stands in the body: `{line}`",)
     made = Call("where", (s.guard, s.value, Number(nothing, s.span)), s.span, s.span)
     line = f"for a condition per element write `{unparse_assign(replace(s, value=made, guard=None))}`"
     return (f"{line}, with what holds elsewhere in place of `0`" if s.op == "=" else line,)
+
+
+def _inside(s: Assign, guard: Expr, left: Sequence[str]) -> tuple[str, Expr] | None:
+    """The value with a condition in the body of the one reduction whose index it reads, and that index."""
+    read = names_read(guard)
+    for r in (n for n in nodes(s.value) if isinstance(n, Reduction)):
+        bound = [b.name for b in r.binders if isinstance(b, Binder) and b.name in read and b.name not in left]
+        picked = over_picked(r.name, r.binders, r.body, [guard]) if bound else None
+        if picked is not None:
+            return bound[0], _at_place(s.value, r, picked)
+    return None
 
 
 def own_bounds(e: Expr, name: str, known: Iterable[str]) -> tuple[str, ...]:

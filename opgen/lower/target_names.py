@@ -73,7 +73,9 @@ def _all_results(d: Declarations, s: Assign) -> tuple[str, ...]:
     own = [o for o in d.forward if o.target.name in d.inputs]
     passed = [o for o in own if o.target.name not in d.outputs]
     once = len(d.targets()) == len(d.forward)
-    if d.spec.outputs is not None or d.spec.module is not None or not once or s is not passed[0] or passed == own:
+    if d.spec.outputs is not None or d.spec.module is not None or not once or s is not passed[0]:
+        return ()
+    if passed == own and (d.outputs or len(own) == 1):
         return ()
     found = [o for o in d.forward if o in own or o.target.name in d.outputs]
     names = [in_turn(d)[o.span.start].target.name if o in own else o.target.name for o in found]

@@ -13,6 +13,7 @@ from opgen.lang.nodes import Call, Expr, Name, Number, Product, Reduction, Sum, 
 from opgen.lang.unparse import bracketed, unparse
 from opgen.lang.walk import nodes, transform
 from opgen.lower.kinds import ARTICLES, numeric
+from opgen.lower.missing import only_float
 from opgen.lower.scope import BAD, Frame, Typed
 
 _ROUNDED = ("floor", "ceil", "trunc", "round")
@@ -25,8 +26,21 @@ def integer(f: Frame, t: Typed, e: Expr, what: str) -> Typed:
     if t.kind is None or t.kind is Kind.INT:
         return t
     hints = _hints(f, e, what) if t.kind is Kind.FLOAT else ()
+    if is_told(f, hints):
+        return BAD
     f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", _whole(e), hints=hints)
     return BAD
+
+
+def declared_float(f: Frame, name: str) -> tuple[str, ...]:
+    """How an input or a param of floats is declared that holds integers."""
+    return (f"declare what it holds: `{name}: {{…, {'dtype' if name in f.decl.inputs else 'type'}: int}}`",)
+
+
+def is_told(f: Frame, hints: tuple[str | Hint, ...]) -> bool:
+    """Whether it has been said already that a name holds integers."""
+    same = (told.hints[:1] == hints[:1] for told in f.bag.items if told.code == "OPG223")
+    return bool(hints) and str(hints[0]).startswith("declare") and any(same)
 
 
 def rounded(f: Frame, e: Expr) -> str:
@@ -43,6 +57,8 @@ def _hints(f: Frame, e: Expr, what: str) -> tuple[str, ...]:
         return (f"declare it: `{e.name}: {{…, type: int}}`",)
     if of_sizes and any(isinstance(n, Number) and not isinstance(n.value, int) for n in nodes(e)):
         return ("take whole numbers: half of `N` is `N//2`",)
+    if of_sizes and (name := only_float(f, e)):
+        return declared_float(f, name)
     whole = transform(e, _divided)
     if whole != e and _kind(f, whole) is Kind.INT:
         return ("`/` gives a float, and `//` the integer quotient", _instead(e, unparse(whole)))

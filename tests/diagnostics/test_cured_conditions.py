@@ -1,70 +1,80 @@
-"""Conditions as other languages write them: the line that is told builds."""
+"""Conditions of sets and of whole statements, steps in place, numbers as sizes, first places: what is said builds."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.diagnostics.cures import built, diagnosed, said, whole
+from tests.diagnostics.cures import built, diagnosed, whole
 
-X = "inputs: {x: {shape: [N]}, a: {shape: [N, N]}}"
+GRAPH = (
+    "inputs: {x: {shape: [V, C]}, src: {shape: [E], dtype: int, domain: 0 <= src < V}, "
+    "dst: {shape: [E], dtype: int, domain: 0 <= dst < V}}"
+)
+BAG = "inputs: {ids: {shape: [B, L], dtype: int, domain: 0 <= ids < V}, table: {shape: [V, D]}}"
+
+
+def told(text: str) -> list[str]:
+    """What the one message about a spec has between its signs for code."""
+    (found,) = diagnosed(text)
+    return re.findall(r"`([^`]*)`", " ".join(found.hints))
 
 
 @pytest.mark.parametrize(
-    ("condition", "meant"),
+    ("reduction", "meant"),
     [
-        ("i is j", "i == j"),
-        ("i is not j", "i != j"),
-        ("i in (0, 1)", "i == 0 or i == 1"),
-        ("i not in [0, 1]", "i != 0 and i != 1"),
-        ("i < j and i in (0, 1)", "i < j and (i == 0 or i == 1)"),
-        ("i < j AND j < 3", "i < j and j < 3"),
-        ("i < j xor i > 3", "(i < j) != (i > 3)"),
-        ("logical_and(i < j, i > 3)", "i < j and i > 3"),
-        ("logical_or(i < j, i > 3)", "i < j or i > 3"),
-        ("torch.logical_not(i < j)", "not i < j"),
-        ("np.logical_xor(i < j, i > 3)", "(i < j) != (i > 3)"),
-        ("OR(i < j, i > 3)", "i < j or i > 3"),
+        ("sum[e: dst[e] == v](x[src[e], c])", "sum[e](where(dst[e] == v, x[src[e], c], 0))"),
+        ("max[e: dst[e] == v](x[src[e], c])", "max[e](where(dst[e] == v, x[src[e], c], -inf))"),
+        ("sum[e: dst[e] == v and src[e] != v](x[src[e], c])",
+         "sum[e](where(dst[e] == v and src[e] != v, x[src[e], c], 0))"),
     ],
-)
-def test_a_condition_in_words_of_other_languages(condition: str, meant: str) -> None:
-    line = f"y[i, j] = where({meant}, a[i, j], x[i])"
-    assert line in said(whole(X, f"y[i, j] = where({condition}, a[i, j], x[i])"))
-    built(whole(X, line))
-
-
-def test_signs_for_conditions() -> None:
-    for sign, meant in (("i ~= j", "!="), ("(i < j) ^ (i > 3)", "(i < j) != (i > 3)")):
-        assert said(whole(X, f"y[i, j] = where({sign}, a[i, j], x[i])")) == [meant]
-
-
-@pytest.mark.parametrize(
-    ("guard", "meant"),
-    [("flag is True", "flag"), ("flag is False", "not flag"), ("flag is not True", "not flag")],
-)
-def test_a_flag_is_its_own_condition(guard: str, meant: str) -> None:
-    fields = "inputs: [x]\nparams: {flag: {type: bool, default: true}}"
-    other = "flag" if meant.startswith("not") else "not flag"
-    assert said(whole(fields, f"y = x if {guard}", f"y = 2*x if {other}")) == [f"y = x if {meant}"]
-    built(whole(fields, f"y = x if {meant}", f"y = 2*x if {other}"))
+)  # fmt: skip
+def test_a_condition_behind_the_colon_of_a_set_stands_in_the_body(reduction: str, meant: str) -> None:
+    out = f"{GRAPH}\noutputs: {{y: {{shape: [V, C]}}}}"
+    assert told(whole(out, f"y[v, c] = {reduction}"))[-1] == f"y[v, c] = {meant}"
+    built(whole(out, f"y[v, c] = {meant}"))
 
 
 @pytest.mark.parametrize(
     ("line", "meant"),
     [
-        ("y[i] = sum[j < i and j > 0](a[i, j])", "y[i] = sum[j](where(j < i and j > 0, a[i, j], 0))"),
-        ("y[i] = sum[j | j < i](a[i, j])", "y[i] = sum[j](where(j < i, a[i, j], 0))"),
-        ("y[i] = max[j < i and j > 0](a[i, j])", "y[i] = max[j](where(j < i and j > 0, a[i, j], -inf))"),
-        ("y[i, j] = where(i < j, j < 3, a[i, j], 0)", "where(i < j and j < 3, a[i, j], 0)"),
-        ("y[i, j] = a[i, j] if i < j", "y[i, j] = where(i < j, a[i, j], 0)"),
-        ("y[i, j] = a[i, j] if i < j and j < 3", "y[i, j] = where(i < j and j < 3, a[i, j], 0)"),
+        ("sum[l](table[ids[b, l], d]) if ids[b, l] != 0", "sum[l](where(ids[b, l] != 0, table[ids[b, l], d], 0))"),
+        ("2*max[l](table[ids[b, l], d]) if ids[b, l] > 0", "2*max[l](where(ids[b, l] > 0, table[ids[b, l], d], -inf))"),
     ],
 )
-def test_conditions_together_have_a_line(line: str, meant: str) -> None:
-    assert meant in said(whole(X, line))
-    head = "" if meant.startswith("y") else "y[i, j] = "
-    built(whole(X, head + meant), warned=True)
+def test_a_condition_on_what_a_reduction_binds_stands_in_its_body(line: str, meant: str) -> None:
+    assert told(whole(BAG, f"y[b, d] = {line}"))[-1].replace(" ", "") == f"y[b, d] = {meant}".replace(" ", "")
+    built(whole(BAG, f"y[b, d] = {meant}"))
 
 
-def test_what_holds_elsewhere_is_not_known() -> None:
-    found = diagnosed(whole(X, "y[i, j] = a[i, j] if i < j"))[0]
-    assert found.hints[0].endswith("with what holds elsewhere in place of `0`")
+def test_all_that_steps_in_place_is_returned() -> None:
+    text = "op: cured\ninputs: [pos, vel]\nforward: |\n  vel = vel - 0.1*pos\n  pos = pos + 0.1*vel\n"
+    first, _ = diagnosed(text)
+    assert first.hints[-1] == "what is read is no output by itself; to return it: `outputs: [vel2, pos2]`"
+    built(
+        "op: cured\ninputs: [pos, vel]\noutputs: [vel2, pos2]\n"
+        "forward: |\n  vel2 = vel - 0.1*pos\n  pos2 = pos + 0.1*vel2\n"
+    )
+
+
+def test_a_float_that_is_a_size_and_a_step_is_told_once_where_it_is_declared() -> None:
+    text = (
+        "op: cured\ninputs: {x: {shape: [..., T]}}\nparams: {season: {type: float, default: 24}}\n"
+        "dims: {P: T - season}\noutputs: {y: {shape: [..., P]}}\n"
+        "forward: 'y[..., t] = x[..., t + season] - x[..., t]'\n"
+    )
+    assert told(text) == ["season: {…, type: int}"]
+    built(text.replace("type: float", "type: int"))
+
+
+@pytest.mark.parametrize("size", ["3", "k"])
+def test_a_reduction_over_the_first_places_says_so(size: str) -> None:
+    spec = (
+        "params: {k: {type: int, default: 3}}\n"
+        "inputs: {d: {shape: [M, N]}, order: {shape: [M, N], dtype: int, domain: 0 <= order < N}, f: {shape: [N, C]}}"
+    )
+    lines = f"w[m, i < {size}] = d[m, order[m, i]]\n  y[m, c] = sum[i](w[m, i]*f[order[m, i], c])"
+    spec = spec if size == "k" else spec.partition("\n")[2]
+    assert told(whole(spec, lines))[-1] == f"sum[i < {size}](…)"
+    built(whole(spec, lines.replace("sum[i]", f"sum[i < {size}]")))

@@ -53,6 +53,9 @@ def completed(f: Frame, e: Access, known: Known) -> tuple[str, ...]:
         return (Hint(told, e.span.text, lines[0]) if len(rows) == 1 and _is_bound(f, e, rows[0]) else told,)
     sizes = [text.position(size) for size in known.shape]
     dims = [size for size in sizes if size != "..."]
+    if len(e.items) == 1 and isinstance(one := e.items[0], Name) and dims == sizes and dims == len(dims) * dims[:1]:
+        diagonal = f"{e.name}[{', '.join(len(dims) * [one.name])}]"
+        return (f"for the diagonal write `{diagonal}`, and else one position for each of its dims",)
     each = f"each of its dims, {listed(dims, 'and')}" if len(dims) > 1 else f"its dim, {listed(dims)}"
     return (f"write one position for {each}{', behind `...`' if sizes[0] == '...' else ''}",)
 

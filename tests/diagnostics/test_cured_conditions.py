@@ -78,3 +78,10 @@ def test_a_reduction_over_the_first_places_says_so(size: str) -> None:
     spec = spec if size == "k" else spec.partition("\n")[2]
     assert told(whole(spec, lines))[-1] == f"sum[i < {size}](…)"
     built(whole(spec, lines.replace("sum[i]", f"sum[i < {size}]")))
+
+
+def test_a_square_that_is_read_at_one_position_may_be_meant_along_its_diagonal() -> None:
+    fields = "inputs: {u: {shape: [B, D]}, v: {shape: [B, D]}}"
+    scores = ("s[i, j] = sum[d](u[i, d]*v[j, d])", "p[i, j] = log_softmax[j](s[i, j])")
+    assert told(whole(fields, *scores, "loss = -mean[i](p[i])")) == ["p[i, i]"]
+    built(whole(fields, *scores, "loss = -mean[i](p[i, i])"))

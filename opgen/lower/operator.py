@@ -31,12 +31,8 @@ from opgen.lang.depth import deep_trees
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
 from opgen.lower.along import as_indexed
-from opgen.lower.always import always
 from opgen.lower.block import lower_block
-from opgen.lower.bodies import bodies
-from opgen.lower.bounds import bounded, bounds
 from opgen.lower.call import argument_names, look_at, placeholder
-from opgen.lower.cancelling import cancelled
 from opgen.lower.complex_split import split_operator
 from opgen.lower.constant import (
     absent_value,
@@ -51,8 +47,6 @@ from opgen.lower.constant import (
 )
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
 from opgen.lower.declared import callables, docs, module, tests
-from opgen.lower.deviations import deviations
-from opgen.lower.doubts import doubts
 from opgen.lower.draw import placed, seeds
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.lower.fold import folded, neutral
@@ -67,39 +61,25 @@ from opgen.lower.guards import (
     holds,
     switches,
 )
-from opgen.lower.imaginary import imaginary_parts
 from opgen.lower.in_place import check_in_place
-from opgen.lower.infinite import infinite
 from opgen.lower.kinds import common_kinds, numeric
 from opgen.lower.masked import without_masked
-from opgen.lower.meeting import meeting
-from opgen.lower.never import never
-from opgen.lower.nowhere import nowhere
-from opgen.lower.override import check_targets, lower_override, without_cotangent
+from opgen.lower.override import check_targets, lower_override
 from opgen.lower.proposals import one_statement
 from opgen.lower.refused import is_whole, untold
 from opgen.lower.renewed import check_renewed
 from opgen.lower.replaced import check_replaced
 from opgen.lower.respelt import respelt
-from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
-from opgen.lower.signs import signs
 from opgen.lower.statement import Wanted, frame_of
 from opgen.lower.steps import without_loops
 from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
-from opgen.lower.stored_range import stored_ranges
-from opgen.lower.stuck import stuck
 from opgen.lower.target_names import check_target_names
-from opgen.lower.tiny import tiny
-from opgen.lower.together import together
-from opgen.lower.turns import half_turns
-from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
-from opgen.lower.vanishing import still, vanishing
-from opgen.lower.whole_numbers import quotients, remainders, rounded_draws
+from opgen.lower.warned import warned
 from opgen.lower.words import check_words
 from opgen.schema.doubted import independent
 from opgen.schema.elsewhere import Callee
@@ -180,34 +160,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    for warning in (
-        *vanishing(d, variants),
-        *still(d, variants),
-        *meeting(d, variants),
-        *nowhere(d, variants),
-        *never(d, variants),
-        *always(d, variants),
-        *signs(d, variants),
-        *together(d),
-        *without_cotangent(d),
-        *roots(d),
-        *bodies(d, variants),
-        *infinite(d),
-        *doubts(d),
-        *cancelled(d),
-        *bounds(d),
-        *bounded(d),
-        *imaginary_parts(d),
-        *deviations(d, variants),
-        *quotients(d, variants),
-        *remainders(d),
-        *rounded_draws(d),
-        *half_turns(d),
-        *tiny(d),
-        *stuck(d, variants),
-        *stored_ranges(d),
-        *unread(d),
-    ):
+    for warning in warned(d, variants):
         bag.add(warning)
     made = Operator(
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from opgen.diagnostics.model import Severity
 from tests.diagnostics.cures import built, diagnosed, whole
 
 GRAPH = (
@@ -85,3 +86,36 @@ def test_a_square_that_is_read_at_one_position_may_be_meant_along_its_diagonal()
     scores = ("s[i, j] = sum[d](u[i, d]*v[j, d])", "p[i, j] = log_softmax[j](s[i, j])")
     assert told(whole(fields, *scores, "loss = -mean[i](p[i])")) == ["p[i, i]"]
     built(whole(fields, *scores, "loss = -mean[i](p[i, i])"))
+
+
+BACKWARDS = "inputs: {x: {shape: [..., T]}, e: {shape: [T, 2]}}"
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "meant"),
+    [
+        ("y[..., T - 1] = x[..., T - 1]", "y[..., t < T - 1] = y[..., t + 1]/2 + x[..., t]",
+         "y[..., t < T] = where(t == T - 1, x[..., T - 1], y[..., t + 1] / 2 + x[..., t])"),
+        ("y[T - 1] = argmax[k](e[T - 1, k])", "y[t < T - 1] = y[t + 1] + argmax[k](e[t, k])",
+         "y[t < T] = where(t == T - 1, argmax[k](e[T - 1, k]), y[t + 1] + argmax[k](e[t, k]))"),
+    ],
+)  # fmt: skip
+def test_a_last_element_that_only_starts_is_told_with_the_line_that_has_it(start: str, step: str, meant: str) -> None:
+    (found,) = (w for w in diagnosed(whole(BACKWARDS, start, step)) if w.code == "OPG291")
+    assert found.severity is Severity.WARNING
+    assert re.findall(r"`([^`]*)`", found.hints[0]) == ["T", meant]
+    built(whole(BACKWARDS, meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("start", "step"),
+    [
+        ("y[..., T - 1] = 0", "y[..., t < T - 1] = y[..., t + 1] + x[..., t]"),
+        ("y[..., T - 1] = x[..., 0]", "y[..., t < T - 1] = y[..., t + 1] + x[..., t]"),
+        ("y[..., T - 1] = x[..., T - 1]", "y[..., t < T - 1] = y[..., t + 1] + x[..., t + 1]"),
+        ("y[..., T] = x[..., T - 1]", "y[..., t < T] = y[..., t + 1] + x[..., t]"),
+    ],
+)
+def test_what_starts_outside_of_what_is_read_is_not_told(start: str, step: str) -> None:
+    fields = "inputs: {x: {shape: [..., T]}}"
+    assert not [w for w in diagnosed(whole(fields, start, step)) if w.code == "OPG291"]

@@ -51,7 +51,7 @@ def test_a_missing_position_in_a_scatter_is_that_of_the_missing_dim() -> None:
     ("inputs", "line", "told"),
     [
         ("x: {shape: [B, D]}", "y[i] = x[i]", ["B", "D"]),
-        ("x: {shape: [N, N]}", "y[n] = x[n]", ["N", "N"]),
+        ("x: {shape: [N, N]}", "y[n] = x[n]", ["x[n, n]"]),
         ("x: {shape: [N]}", "y[i, j] = x[i, j]", ["N"]),
         ("x: {shape: [B, D]}", "y[b, t, d] = x[b, t - 1, d]", ["B", "D"]),
         ("x: {shape: [B, L, L]}, m: {shape: [B, L]}", "y[b, i, j] = x[b, i, j] + m[b]", ["m[b, i]", "m[b, j]"]),

@@ -309,4 +309,14 @@ ROWS = (
         "y[n] = log(x[n] + 1e-12)",
         given="inputs: {x: {shape: [N], domain: x >= 0}}",
     ),
+    Code(
+        "OPG291",
+        "A last element that is only a start",
+        "A recurrence that goes down begins just outside of its extent: what stands at `T - 1` is none of the elements"
+        " where the index runs below `T - 1`. Told where it reads what all elements read. A warning; the spec builds"
+        " all the same.",
+        "y[T - 1] = x[T - 1]\ny[t < T - 1] = 0.5*y[t + 1] + x[t]",
+        "y[t < T] = where(t == T - 1, x[T - 1], 0.5*y[t + 1] + x[t])",
+        given="inputs: {x: {shape: [T]}}",
+    ),
 )

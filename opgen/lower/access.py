@@ -355,10 +355,9 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
         return None
     if typed.kind is Kind.FLOAT and (name := missing.only_float(f, item)):
-        hints = declared_float(f, name)
-        rounding = f"or round it here: `int(round({respelled(item)}))`"
-        if not is_told(f, hints):
-            f.error("OPG223", "a position is an integer, and this is a float", item.span, *hints, rounding)
+        if not is_told(f, name):
+            hints = (*declared_float(f, name), f"or round it here: `int(round({respelled(item)}))`")
+            f.error("OPG223", "a position is an integer, and this is a float", item.span, *hints)
         return None
     if typed.kind is Kind.FLOAT and (rounded := assigned_float(f, item)) is not None:
         message = f"a position is an integer, and `{rounded.target.name}` is a float"

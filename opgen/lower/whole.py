@@ -17,6 +17,7 @@ from opgen.lower.missing import only_float
 from opgen.lower.scope import BAD, Frame, Typed
 
 _ROUNDED = ("floor", "ceil", "trunc", "round")
+_SIZES = ("a dim", "an extent")
 _KEEPING = ("min", "max", "clamp", "abs", "relu", "square")  # of integers they give one
 
 
@@ -25,9 +26,13 @@ def integer(f: Frame, t: Typed, e: Expr, what: str) -> Typed:
     t = numeric(t)
     if t.kind is None or t.kind is Kind.INT:
         return t
-    hints = _hints(f, e, what) if t.kind is Kind.FLOAT else ()
-    if is_told(f, hints):
-        return BAD
+    of_float = t.kind is Kind.FLOAT and what in _SIZES and not isinstance(e, Name)
+    if of_float and (name := only_float(f, e)):
+        if is_told(f, name):
+            return BAD
+        hints = declared_float(f, name)
+    else:
+        hints = _hints(f, e, what) if t.kind is Kind.FLOAT else ()
     f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", _whole(e), hints=hints)
     return BAD
 
@@ -37,10 +42,9 @@ def declared_float(f: Frame, name: str) -> tuple[str, ...]:
     return (f"declare what it holds: `{name}: {{…, {'dtype' if name in f.decl.inputs else 'type'}: int}}`",)
 
 
-def is_told(f: Frame, hints: tuple[str | Hint, ...]) -> bool:
-    """Whether it has been said already that a name holds integers."""
-    same = (told.hints[:1] == hints[:1] for told in f.bag.items if told.code == "OPG223")
-    return bool(hints) and str(hints[0]).startswith("declare") and any(same)
+def is_told(f: Frame, name: str) -> bool:
+    """Whether it has been said already that an input or a param of floats holds integers."""
+    return any(told.hints[:1] == declared_float(f, name) for told in f.bag.items if told.code == "OPG223")
 
 
 def rounded(f: Frame, e: Expr) -> str:
@@ -52,13 +56,11 @@ def _hints(f: Frame, e: Expr, what: str) -> tuple[str, ...]:
     if what == "a position" and isinstance(e, Reduction) and e.name in ("max", "min") and len(e.binders) == 1:
         place = unparse(replace(e, name=f"arg{e.name}"))
         return (f"where the {'greatest' if e.name == 'max' else 'least'} is, tells `arg{e.name}`", _instead(e, place))
-    of_sizes = what in ("a dim", "an extent")
+    of_sizes = what in _SIZES
     if of_sizes and isinstance(e, Name) and e.name in f.decl.params:
         return (f"declare it: `{e.name}: {{…, type: int}}`",)
     if of_sizes and any(isinstance(n, Number) and not isinstance(n.value, int) for n in nodes(e)):
         return ("take whole numbers: half of `N` is `N//2`",)
-    if of_sizes and (name := only_float(f, e)):
-        return declared_float(f, name)
     whole = transform(e, _divided)
     if whole != e and _kind(f, whole) is Kind.INT:
         return ("`/` gives a float, and `//` the integer quotient", _instead(e, unparse(whole)))

@@ -55,16 +55,16 @@ def opgen(*words: str) -> None:
     subprocess.run([sys.executable, "-m", "opgen", *words], cwd=ROOT, check=True, stdout=sys.stderr)
 
 
-def prepared(cases: Sequence[Case], *, compiled: bool) -> dict[str, tuple[Call, Any]]:
-    """The operators of the cases, each with the runtime of its package."""
+def prepared(cases: Sequence[Case], library: str | None) -> dict[str, tuple[Call, Any]]:
+    """The operators of the cases, each with the runtime of its package; compiled, where they must have a library."""
     own = {path.stem for path in (ROOT / "benchmarks" / "specs").glob("*.yaml")}
     if not EXTRA.exists():
         opgen("build", "benchmarks/specs", "--out", str(EXTRA))
     found: dict[str, tuple[Call, Any]] = {}
     for out in (ROOT / "generated", EXTRA):
         ops = sorted({c.op for c in cases if (c.op in own) == (out == EXTRA)})
-        missing = [op for op in ops if not (out / op / "_native_cuda.so").exists()]
-        if compiled and missing:
+        missing = [op for op in ops if library is not None and not (out / op / library).exists()]
+        if missing:
             opgen("compile", "--out", str(out), *missing)
         package = ".".join(out.relative_to(ROOT).parts)
         for op in ops:
@@ -292,7 +292,7 @@ def main() -> None:
         return
     cases = [c for c in CASES if not given.cases or {c.name, c.op} & {*given.cases}]
     on_gpu = given.device == "cuda"
-    ops = prepared(cases, compiled=on_gpu)
+    ops = prepared(cases, "_native_cuda.so" if on_gpu else None)
     ceiling = copy_speed(given.device, given.tiny)
     about = {"torch": torch.__version__, "device": torch.cuda.get_device_name() if on_gpu else "cpu"}
     about |= {"copy GB/s": round(ceiling / 1e9, 1)}

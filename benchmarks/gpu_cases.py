@@ -21,16 +21,17 @@ Call = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Make:
-    """Makes operands on a device; small ones, of the same rank, where `tiny`."""
+    """Makes operands on a device, of a dtype where a case states none; small ones, of the same rank, where `tiny`."""
 
     device: str
     tiny: bool = False
+    dtype: torch.dtype = BF16
 
     def size(self, n: int) -> int:
         return max(1, n // 64) if self.tiny and n > 64 else n
 
-    def normal(self, *shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
-        return torch.randn([self.size(n) for n in shape], device=self.device).to(dtype)
+    def normal(self, *shape: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+        return torch.randn([self.size(n) for n in shape], device=self.device).to(dtype or self.dtype)
 
     def ids(self, *shape: int, below: int) -> torch.Tensor:
         return torch.randint(0, self.size(below), [self.size(n) for n in shape], device=self.device)

@@ -34,7 +34,7 @@ def load(op: str, defines: Callable[[], bool], has_cuda: Callable[[], bool]) -> 
     if not _loaded(library, op):
         return
     if not defines():
-        _warn(library, op, "defines no kernels of this operator")
+        _warn(library, op, "defines no kernels of this operator for this processor")
     elif has_cuda():
         _loaded(on_cuda, op)
 

@@ -1,5 +1,6 @@
 // What lies between the binding of an operator and its CPU kernels: the type of a step, and the tables of steps, one
-// per instruction set that was compiled; the best that the machine can run is chosen at run time.
+// per instruction set that was compiled; the best that the machine can run is chosen at run time. With OPGEN_ONLY there
+// is the table of one instruction set, and where the machine can't run it the library defines nothing.
 #pragma once
 
 #include "opgen_abi.h"
@@ -32,6 +33,11 @@ typedef int (*OpgenStep)(const OpgenCall&, OpgenHost&);
   extern "C" const OpgenStep op##_steps_avx2[];     \
   extern "C" const OpgenStep op##_steps_avx512[]
 
+#if defined(OPGEN_ONLY)
+#define OPGEN_CHOOSE_STEPS(op) OPGEN_JOIN(op##_steps, OPGEN_ONLY)
+#define OPGEN_RUNS_HERE OPGEN_JOIN(opgen_has, OPGEN_ONLY)()
+#else
+#define OPGEN_RUNS_HERE true
 #if defined(OPGEN_WITH_AVX2)
 #define OPGEN_UP_TO_AVX2(op) (opgen_has_avx2() ? op##_steps_avx2 : op##_steps_baseline)
 #else
@@ -41,6 +47,7 @@ typedef int (*OpgenStep)(const OpgenCall&, OpgenHost&);
 #define OPGEN_CHOOSE_STEPS(op) (opgen_has_avx512() ? op##_steps_avx512 : OPGEN_UP_TO_AVX2(op))
 #else
 #define OPGEN_CHOOSE_STEPS(op) OPGEN_UP_TO_AVX2(op)
+#endif
 #endif
 
 #if defined(__x86_64__)

@@ -82,7 +82,7 @@ def of_call(idioms: Idioms, e: Expr) -> Name | Access | None:
 
 def _width(idioms: Idioms, e: Call) -> Expr | None:
     """How many places `pad(x, 1)` of other libraries puts in front of a tensor, along each axis that it names."""
-    of, width = e.args if len(e.args) == len("xn") else (None, None)
+    of, width = e.args if len(e.args) == 2 else (None, None)
     whole = isinstance(width, Number) and isinstance(width.value, int) and width.value > 0
     if e.name != "pad" or not whole or not isinstance(of, Name) or not idioms.words.letters.get(of.name, ()):
         return None

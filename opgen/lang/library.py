@@ -68,7 +68,7 @@ def _shared(words: Vocabulary, args: Sequence[Expr]) -> str | None:
     """The one index that two tensors share, each of which has others, too, or the one that is all of the other."""
     own = [layout(words, spelled(words, a)) for a in args[:2]]
     both = [i for i in own[0] if i in own[-1]]
-    return both[0] if len(own) == len("xy") and len(both) == 1 and {*own[0]} != {*own[1]} else None
+    return both[0] if len(own) == 2 and len(both) == 1 and {*own[0]} != {*own[1]} else None
 
 
 def _side_by_side(words: Vocabulary, args: Sequence[Expr]) -> bool:

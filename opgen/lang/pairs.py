@@ -45,14 +45,10 @@ def _paired(e: Expr, index: str, other: str) -> Expr | None:
     base = _squared(e)
     if base is not None and _count(base, index) and not _differs(base, index, of_one=False):
         return Product((("*", base), ("*", _instead(base, index, other))), e.span)
-    if (
-        isinstance(e, Product)
-        and sum(counts) > len("ab")
-        and not all(_has_pair(p, index) for p in parts if _count(p, index))
-    ):
+    if isinstance(e, Product) and sum(counts) > 2 and not all(_has_pair(p, index) for p in parts if _count(p, index)):
         return None
     apart = isinstance(e, Sum) and all(_squared_within(p) for p, n in zip(parts, counts, strict=True) if n)
-    if sorted(counts, reverse=True)[:2] == [1, 1] and sum(counts) == len("ab") and not apart:
+    if sorted(counts, reverse=True)[:2] == [1, 1] and sum(counts) == 2 and not apart:
         second = [p for p, n in zip(parts, counts, strict=True) if n][1]
         return rebuild(e, lambda p: _instead(p, index, other) if p is second else p)
     each = {id(p): _paired(p, index, other) if n else p for p, n in zip(parts, counts, strict=True)}
@@ -75,7 +71,7 @@ def _of_parts(e: Product | Sum, parts: tuple[Expr, ...], index: str, other: str)
         fits = k not in made and not any(_differs(n, index, of_one=True) for n in nodes(parts[k]))
         if fits and (j := next(again, None)) is not None and (isinstance(e, Sum) or signs[j] == signs[k]):
             made |= {k: parts[k], j: _instead(parts[j], index, other)}
-    if not made and isinstance(e, Product) and len(open_) == len("ab"):
+    if not made and isinstance(e, Product) and len(open_) == 2:
         first, second = open_
         own = [_has_pair(parts[k], index) for k in open_]
         within = any(_differs(n, index, of_one=True) for k in open_ for n in nodes(parts[k]))
@@ -94,7 +90,7 @@ def _of_parts(e: Product | Sum, parts: tuple[Expr, ...], index: str, other: str)
 
 def _squared(e: Expr) -> Expr | None:
     """What a square is of: `e**2` and `square(e)`."""
-    if isinstance(e, Power) and integer(e.exponent) == len("ab"):
+    if isinstance(e, Power) and integer(e.exponent) == 2:
         return e.base
     return e.args[0] if isinstance(e, Call) and e.name == "square" and len(e.args) == 1 else None
 

@@ -25,7 +25,7 @@ def of_ranges(line: str, spec: str) -> str:
     """A statement with ranges as it is written; empty where it has one alone, or one of them is something else."""
     line = re.sub(r"^\s*(?:(?:forward|backward)\s*:\s*)?", "", line.partition("#")[0]).rstrip().strip("\"'")
     first = [*_RANGED.finditer(line)]
-    if len(first) < len("ab") and not any("," in found["items"] for found in first):
+    if len(first) < 2 and not any("," in found["items"] for found in first):
         return ""
     while (found := _RANGED.search(line)) is not None:
         body, end = _body(line, found.end())

@@ -301,6 +301,6 @@ def powers(text: str, at: int) -> str | None:
     """
     before = text[:at].rpartition("\n")[2]
     line = (before + text[at:].partition("\n")[0]).partition("#")[0].strip().strip("\"'")
-    if line.count("^") < len("^^") or "{" in line:
+    if line.count("^") < 2 or "{" in line:
         return None
     return "" if "^" in before else f"a power is written `**`: `{line.replace('^', '**')}`"

@@ -148,7 +148,7 @@ def _components(token: Token) -> str:
     """`q[...] = [a, b]`, a list of numbers to the end of the line, as components; nothing for tensors as a whole."""
     target, text = _TARGET.fullmatch(_before(token)), _after(token).partition("#")[0].strip()
     values = between_commas(text[1:-1]) if text.endswith("]") and text.count("[") == text.count("]") else []
-    if target is None or len(values) < len("ab") or (target["at"] is None and all(v.isidentifier() for v in values)):
+    if target is None or len(values) < 2 or (target["at"] is None and all(v.isidentifier() for v in values)):
         return ""
     if all(v.startswith("[") for v in values):
         rows = ", ".join(map(str, (len(values), len(between_commas(values[0][1:-1])))))

@@ -122,16 +122,16 @@ def spread(
             same = Compare((row, column), ("==",), size.span)
             made = Call("where", (same, one, zero), size.span, size.span)
             return Spread(made, order, dict.fromkeys(order, size))
-        case "glu", (of, *axis) if len(axis) < len("ab"):
+        case "glu", (of, *axis) if len(axis) < 2:
             return _gated(words, of, next(iter(axis), named.get("dim")))
         case "outer" | "ger", (a, b):
             first, second = spelled(words, a), spelled(words, b)
             order = (*layout(words, first), *layout(words, second))
             outer = Product((("*", first), ("*", second)), a.span)
-            return Spread(outer, order) if len({*order}) == len(order) == len("ab") else None
+            return Spread(outer, order) if len({*order}) == len(order) == 2 else None
         case "cross", (a, b):
             return _cross(words, a, b)
-        case "tril" | "triu", (of, *by) if len(by) < len("ab"):
+        case "tril" | "triu", (of, *by) if len(by) < 2:
             return _triangle(words, of, "<=" if name == "tril" else ">=", next(iter(by), named.get("diagonal")), turned)
         case "roll", (of, by, *axis):
             return _moved(words, of, by, next(iter(axis), named.get("dim")))
@@ -247,7 +247,7 @@ def _triangle(
     if not order:  # the same number at each place of a matrix: one that was spread, or the one that is made
         own = (o for node, o in reversed(turned) if any(n is node for n in nodes(of)))
         order = next(own, tuple(words.left) if {*words.bound} <= {*words.left} else ())
-    if len(order) < len("ab") or "..." in order[-2:] or isinstance(by, tuple):
+    if len(order) < 2 or "..." in order[-2:] or isinstance(by, tuple):
         return None
     row, column = (Name(i, of.span) for i in order[-2:])
     edge = row if by is None else total([(1, row), (1, by)], of.span)

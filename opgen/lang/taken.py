@@ -88,7 +88,7 @@ def gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name | Access) -> Tak
 def diagonal(words: Vocabulary, of: Expr) -> Taken | None:
     """The elements of a matrix with one index at both places."""
     whole = spelled(words, of)
-    if not isinstance(whole, Access) or len(whole.items) != len("ij") or not isinstance(whole.items[0], Name):
+    if not isinstance(whole, Access) or len(whole.items) != 2 or not isinstance(whole.items[0], Name):
         return None
     first = whole.items[0]
     return replace(whole, items=(first, first)), (first.name,)
@@ -97,7 +97,7 @@ def diagonal(words: Vocabulary, of: Expr) -> Taken | None:
 def trace(words: Vocabulary, of: Expr) -> Expr | None:
     """The sum of a diagonal; the rest of what has more axes stays as it is."""
     whole = spelled(words, of)
-    if not isinstance(whole, Access) or len(whole.items) < len("ij"):
+    if not isinstance(whole, Access) or len(whole.items) < 2:
         return None
     *before, first, second = whole.items
     if not isinstance(first, Name) or not isinstance(second, Name) or {first, second} & {*before}:

@@ -23,7 +23,7 @@ def turned_round(notes: Notes, of: Expr, dims: int | None) -> Expr | None:
     if made is None:
         return None
     notes.results.append(made)
-    notes.ranks.append((made[0], len("ab"), False))
+    notes.ranks.append((made[0], 2, False))
     return made[0]
 
 
@@ -44,7 +44,7 @@ def marked(notes: Notes, of: Expr, at: Span) -> Expr:
 def element(notes: Notes, of: Name, items: tuple[Expr | Dots, ...], at: Span, span: Span) -> Access:
     """`a'[i, j]`, which is `a[j, i]`."""
     notes.note(at, f"`{at.text}` is not part of the formula language", TURNED)
-    notes.unclear |= len(items) < len("ij")
+    notes.unclear |= len(items) < 2
     return Access(of.name, (*items[:-2], *items[-2:][::-1]), span, of.span)
 
 

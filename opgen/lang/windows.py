@@ -34,7 +34,7 @@ def windowed(words: Vocabulary, name: str, args: Sequence[Expr], named: Named) -
     if (found := _POOL.fullmatch(name)) and args:
         given = _named(_POOLED, args[1:], named)
         return None if given is None else _pooled(words, args[0], given, _word(found[1]), int(found[2]))
-    if (found := _GLOBAL.fullmatch(name)) and len(args) == len("x1") and integer(args[1]) == 1 and not named:
+    if (found := _GLOBAL.fullmatch(name)) and len(args) == 2 and integer(args[1]) == 1 and not named:
         whole = spelled(words, args[0])
         order, dims = layout(words, whole), int(found[2])
         if "..." in order[-dims:] or len(order) <= dims:

@@ -50,7 +50,7 @@ def _called(e: Call, *args: Expr) -> str:
 
 def of_conditions(e: Call) -> tuple[str, ...]:
     """`where(c, d, a, b)`: conditions that hold together."""
-    *conditions, yes, no = e.args if len(e.args) > len("cab") else (e, e)
+    *conditions, yes, no = e.args if len(e.args) > 3 else (e, e)
     if not conditions or not all(isinstance(c, Compare | Logic) for c in conditions):
         return ()
     both = Logic("and", tuple(conditions), e.span)

@@ -141,7 +141,7 @@ def _written_late(d: Declarations, name: str, chosen: Sequence[Assign]) -> tuple
     """What begins at 0 and is written to the next element, with what is said of a recurrence; None for any other."""
     own = [o for o in chosen if o.target.name == name]
     starts = [(o, at[0]) for o in own if (at := component_of(o)) is not None and at[1] == 0]
-    if len(own) != len("ab") or len(starts) != 1:
+    if len(own) != 2 or len(starts) != 1:
         return None
     start, place = starts[0]
     goes_on = own[own[0] is start]

@@ -201,7 +201,7 @@ class _Reader:
 
     def call(self, name: str) -> _Value:
         values = self.arguments()
-        if name in _PRODUCTS and len(values) == len("ab"):
+        if name in _PRODUCTS and len(values) == 2:
             return self.contracted(*values)
         row = REDUCTIONS.get(name)
         if row is not None and not row.keeps_index:

@@ -162,7 +162,7 @@ def implied(f: Frame, place: Span) -> str:
         return ""
     terms = [e for _, e in own.value.terms] if isinstance(own.value, Sum) else [own.value]
     loose = {id(n) for n in places}
-    if any(times(e, place.text) < len("ii") for e in terms if any(id(n) in loose for n in nodes(e))):
+    if any(times(e, place.text) < 2 for e in terms if any(id(n) in loose for n in nodes(e))):
         return ""
     last = _each_term(f, own.value)
     if _reduced(f, last):

@@ -25,7 +25,7 @@ def table_ahead(d: Declarations, s: Assign) -> tuple[str, ...]:
     shown = [_name(i) for i in s.target.items or ()]
     reads = [a for a in nodes(s.value) if isinstance(a, Access) and a.name == s.target.name]
     itself = [unparse(i) if not isinstance(i, Binder | Dots) else _name(i) for i in s.target.items or ()]
-    if len(ahead) < len("ij") or any(offset < 0 for offset in offsets) or s.op != "=" or s.target.name in d.outputs:
+    if len(ahead) < 2 or any(offset < 0 for offset in offsets) or s.op != "=" or s.target.name in d.outputs:
         return ()
     if not reads or len({*shown}) < len(shown) or any([_name_read(i) for i in a.items] == itself for a in reads):
         return ()

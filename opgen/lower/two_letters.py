@@ -108,5 +108,5 @@ def _differs(f: Frame, s: Assign) -> bool:
 
 def _cancels(e: Expr) -> bool:
     """Whether a difference is one of the same with itself."""
-    pairs = (n.terms for n in nodes(e) if isinstance(n, Sum) and len(n.terms) == len("ab"))
+    pairs = (n.terms for n in nodes(e) if isinstance(n, Sum) and len(n.terms) == 2)
     return any(a == b and plus != minus for (plus, a), (minus, b) in pairs)

@@ -42,7 +42,7 @@ def asked_further(f: Frame, c: Check) -> tuple[str, ...]:
     s, by = statement_at(f.decl.forward, c.span), shift(c)
     if s is None or not by or s.op != "=" or c.always:
         return ()
-    calls = [n for n in nodes(s.value) if isinstance(n, Call) and n.name == "where" and len(n.args) == len("cab")]
+    calls = [n for n in nodes(s.value) if isinstance(n, Call) and n.name == "where" and len(n.args) == 3]
     around = [n for n in calls if n.args[1].span.start <= c.span.start and c.span.end <= n.args[1].span.end]
     if not around:
         return ()

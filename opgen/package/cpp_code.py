@@ -65,8 +65,13 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         headers=sorted({"opgen_host.h", *handed_on}),
         definitions=definitions,
         numbers=any(p.numbers for f in functions for p in f.plans),
-        schemas=_library(f"FRAGMENT({namespace}_native", (line for f in functions for line in schema_lines(f.schema))),
-        functions={device: _library(f"IMPL({namespace}_native, {device}", boxed) for device in ("CPU", "CUDA")},
+        schemas=_library(
+            f"FRAGMENT({namespace}_native", (_ONLY_HERE, *(line for f in functions for line in schema_lines(f.schema)))
+        ),
+        functions={
+            "CPU": _library(f"IMPL({namespace}_native, CPU", (_ONLY_HERE, *boxed)),
+            "CUDA": _library(f"IMPL({namespace}_native, CUDA", boxed),
+        },
         cuda=bool(cuda),
     )
     text = fill(
@@ -81,6 +86,9 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         raise UnplannableError(_too_long(operator, "C++"))
     plans = {d.which: f.plans for d, f in zip(directions, functions, strict=True)}
     return CppFiles(binding, text, cuda, no_cuda, replace(choice(plans), on_gpu=slower_on_gpu(plans)))
+
+
+_ONLY_HERE = "if (!OPGEN_RUNS_HERE) return;"  # a library for one instruction set, where the processor lacks it
 
 
 def _library(what: str, statements: Iterable[str]) -> list[str]:

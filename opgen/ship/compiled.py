@@ -37,7 +37,7 @@ def compiled(
 ) -> Compiled:
     """The libraries of operators, from the cache or compiled into it; those without kernels run in plain torch."""
     try:
-        host = replace(toolchain(), sets=instruction_sets(everywhere=True), spare=False)
+        host = replace(toolchain(), sets=instruction_sets(everywhere=True))
         cuda = cuda_toolchain(host, everywhere=True)
     except NoCompilerError as e:
         hints = (
@@ -49,7 +49,7 @@ def compiled(
     outcomes = compile_for(out, names, (host,) if cuda is None else (host, cuda), jobs, progress)
     return Compiled(
         {f"{o.op}/{name}": path for o in outcomes for name, path in zip(LIBRARIES, o.libraries, strict=False)},
-        ("baseline", *host.sets, *(f"CUDA {number}" for number in (cuda.architectures if cuda else ()))),
+        (*host.sets, *(f"CUDA {number}" for number in (cuda.architectures if cuda else ()))),
         cuda.release if cuda else "",
         tuple(refusal(o.op, o.error) for o in outcomes if o.error is not None),
     )

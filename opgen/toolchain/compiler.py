@@ -19,6 +19,7 @@ from typing import ClassVar
 
 _TARGET = "-DTORCH_TARGET_VERSION=0x020b000000000000"  # the stable ABI as torch 2.11 has it
 _COMMON = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden")
+BASELINE = "baseline"  # the instructions that every processor of the architecture has
 _SETS = {
     "avx2": ("-mavx2", "-mfma", "-mf16c"),
     "avx512": (
@@ -34,10 +35,9 @@ class NoCompilerError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """A compiler and a torch. `sets` are the instruction sets that kernels are compiled for besides the baseline.
+    """A compiler and a torch. `sets` are the instruction sets that kernels are compiled for, the lowest first.
 
-    `spare`: the baseline is for other machines alone, to which a library of this one may be carried; it is compiled in
-    half of the time, and is slower there.
+    Without the baseline among them there is one, and where a processor lacks it the library defines nothing.
     """
 
     compiler: str
@@ -45,15 +45,13 @@ class Toolchain:
     torch: Path
     torch_version: str
     sets: tuple[str, ...]
-    spare: bool = False
     library: ClassVar[str] = "_native.so"  # beside the package, where the generated runtime looks
     reads: ClassVar[tuple[str, ...]] = (".cpp", ".h")
 
     @property
     def describe(self) -> str:
         """Everything that two builds must agree on, besides the sources."""
-        optimised = ("-O1",) if self.spare else ()
-        return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, *optimised, platform.machine()))
+        return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, platform.machine()))
 
     def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
         """The command that compiles a source that all operators share."""
@@ -65,7 +63,7 @@ class Toolchain:
         objects = [p for p in sources if p.suffix == ".o"]
         for path in (p for p in sources if p.suffix == ".cpp"):
             kernels = path.stem.endswith("_kernels")
-            for isa in ("baseline", *self.sets) if kernels else ("binding",):
+            for isa in self.sets if kernels else ("binding",):
                 objects.append(folder / f"{path.stem}.{isa}.o")
                 command = self.kernels(path, include, objects[-1], isa) if kernels else None
                 lines.append(command or self.binding(path, include, objects[-1]))
@@ -73,14 +71,15 @@ class Toolchain:
 
     def binding(self, source: Path, include: Sequence[Path], out: Path, flags: Sequence[str] = ()) -> list[str]:
         """The command that compiles a binding."""
-        known = [*flags, *(f"-DOPGEN_WITH_{name.upper()}" for name in self.sets)]
+        known = [*flags, *(f"-DOPGEN_WITH_{name.upper()}" for name in self.sets if name != BASELINE)]
+        if BASELINE not in self.sets:
+            known.append(f"-DOPGEN_ONLY={self.sets[0]}")
         paths = [f"-I{p}" for p in include] + ["-isystem", str(self.torch / "include")]
         return [self.compiler, "-c", *_COMMON, _TARGET, *known, *paths, str(source), "-o", str(out)]
 
     def kernels(self, source: Path, include: Sequence[Path], out: Path, isa: str) -> list[str]:
         """The command that compiles kernels for an instruction set."""
-        optimised = ["-O1"] if self.spare and isa == "baseline" else []
-        flags = [*optimised, *_SETS.get(isa, ()), f"-DOPGEN_ISA={isa}"]
+        flags = [*_SETS.get(isa, ()), f"-DOPGEN_ISA={isa}"]
         return [self.compiler, "-c", *_COMMON, *flags, *(f"-I{p}" for p in include), str(source), "-o", str(out)]
 
     def link(self, objects: list[Path], out: Path) -> list[str]:
@@ -101,9 +100,7 @@ def toolchain() -> Toolchain:
     if spec is None or not spec.submodule_search_locations:
         raise NoCompilerError("torch is not installed")
     root = Path(next(iter(spec.submodule_search_locations)))
-    sets = instruction_sets()
-    spare = bool(sets) and not os.environ.get("OPGEN_ISA")
-    return Toolchain(compiler, told[0], root, _torch_version(root), sets, spare)
+    return Toolchain(compiler, told[0], root, _torch_version(root), instruction_sets())
 
 
 def told_version(compiler: str) -> list[str]:
@@ -128,18 +125,18 @@ def version_of(root: Path, name: str) -> str | None:
 
 
 def instruction_sets(*, everywhere: bool = False) -> tuple[str, ...]:
-    """What to compile for besides the baseline: `OPGEN_ISA` (names with commas, or `all`), else the machine's best.
+    """What to compile for: the baseline and `OPGEN_ISA` (names with commas, or `all`), else this machine's best alone.
 
     For libraries that run `everywhere`, it is all that there are.
     """
     wanted = os.environ.get("OPGEN_ISA") or ("all" if everywhere else None)
-    if platform.machine() not in ("x86_64", "AMD64") or wanted == "baseline":
-        return ()
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return (BASELINE,)
     if wanted:
-        return tuple(name for name in _SETS if wanted == "all" or name in wanted.split(","))
+        return (BASELINE, *(name for name in _SETS if wanted == "all" or name in wanted.split(",")))
     features = _features()
     best = [name for name, needed in _FEATURES.items() if features.issuperset(needed)]
-    return tuple(best[-1:])
+    return (best[-1],) if best else (BASELINE,)
 
 
 def _features() -> frozenset[str]:

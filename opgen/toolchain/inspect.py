@@ -86,8 +86,7 @@ def _compiler() -> Finding:
         tools = toolchain()
     except NoCompilerError as e:
         return Finding("C++ compiler", str(e), "install g++, or name another one with CXX")
-    sets = ", ".join(tools.sets) or "the baseline only"
-    return Finding("C++ compiler", f"{tools.version} ({tools.compiler}); kernels for {sets}")
+    return Finding("C++ compiler", f"{tools.version} ({tools.compiler}); kernels for {', '.join(tools.sets)}")
 
 
 def _ninja() -> Finding:

@@ -58,7 +58,7 @@ class Library:
                 if p is not None:
                     plan = build(p)
                     plans.setdefault(c.name, []).append((plan, table.add(plan, c.name)))
-        isa = isa or (toolchain().sets or ("baseline",))[-1]
+        isa = isa or toolchain().sets[-1]
         made = _compiled(table, folder, isa)
         self.programs = {name: [_Kernels(made, isa, *found) for found in pair] for name, pair in plans.items()}
 

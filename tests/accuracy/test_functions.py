@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.toolchain.compiler import toolchain
+from opgen.toolchain.compiler import BASELINE, toolchain
 from tests.accuracy import measure, operators
 from tests.accuracy.kernels import Arrays, Library, torch_form
 from tests.accuracy.operators import Case
@@ -58,7 +58,7 @@ def test_some_functions_on_a_coarse_grid(tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.parametrize("isa", ["baseline", *(toolchain().sets if available() else ())])
+@pytest.mark.parametrize("isa", sorted({BASELINE, *(toolchain().sets if available() else ())}))
 @pytest.mark.parametrize("which", [operators.functions, operators.specs], ids=["functions", "specs"])
 def test_everything(which: Callable[[], tuple[Case, ...]], isa: str, tmp_path: Path) -> None:
     cases = which()

@@ -6,6 +6,7 @@ the current stream. Everything else, tables of steps and their numbers above all
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from pathlib import Path
 
@@ -45,22 +46,40 @@ def bind(out: Path, op: str, folder: Path) -> Path:
     schemas = text.partition("#else\n")[2].partition("STABLE_TORCH_LIBRARY_IMPL")[0]
     assert "m.def(" in schemas
     stubs = folder / f"{op}_stubs.cpp"
-    stubs.write_text(f"#include <torch/csrc/stable/library.h>\n{_STUBS}\n{schemas}")
-    counting = folder / "waits.h"
-    counting.write_text(_WAITS)
+    stubs.write_text(f"#include <torch/csrc/stable/library.h>\n{_STUBS}\n#define OPGEN_RUNS_HERE true\n{schemas}")
     tools = toolchain()
     include = (out / "csrc",)
     made = folder / f"{op}.so"
-    objects = [folder / f"{op}.{part}.o" for part in ("binding", "stubs", "kernels", "host", "steps")]
-    flags = ("-O0", "-DUSE_CUDA", "-include", str(counting))
+    objects = [folder / f"{op}.{part}.o" for part in ("binding", "stubs", "kernels")]
+    flags = _flags(folder)
     run(tools.binding(binding, include, objects[0], flags))
     run(tools.binding(stubs, include, objects[1], flags[:2]))
-    for name, made_of in (("opgen_host.cpp", objects[3]), ("opgen_steps.cpp", objects[4])):
-        run(tools.binding(include[0] / name, include, made_of, flags))
     kernels = ["-x", "c++", "-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", f"-I{include[0]}", *flags[2:]]
     run([tools.compiler, "-c", *kernels, str(sources / f"{op}.cu"), "-o", str(objects[2])])
-    run([*tools.link(objects, made), "-Wl,-Bsymbolic"])
+    run([*tools.link([*objects, *_shared(include[0], folder.parent)], made), "-Wl,-Bsymbolic"])
     return made
+
+
+def _flags(folder: Path) -> tuple[str, ...]:
+    """What the host's side is compiled with: `folder` gets the header that counts what waits."""
+    counting = folder / "waits.h"
+    counting.write_text(_WAITS)
+    return "-O0", "-DUSE_CUDA", "-include", str(counting)
+
+
+def _shared(folder: Path, run_of_tests: Path) -> list[Path]:
+    """The objects of the sources that all operators share; those that are the same are compiled once in a run."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        digest.update(f"{path.name}\0{path.read_text()}\0".encode())
+    into = run_of_tests / f"csrc-{digest.hexdigest()[:16]}"
+    into.mkdir(exist_ok=True)
+    sources = sorted(folder.glob("*.cpp"))
+    found = [into / f"{source.stem}.o" for source in sources]
+    for source, made in zip(sources, found, strict=True):
+        if not made.exists():
+            run(toolchain().binding(source, (folder,), made, _flags(into)))
+    return found
 
 
 def run(command: list[str]) -> str:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))
 QUICK = ("softmax", "embedding")
-HOST = Toolchain("/bin/c++", "c++ 13", Path("/torch"), "2.13.0", ("avx2",))
+HOST = Toolchain("/bin/c++", "c++ 13", Path("/torch"), "2.13.0", ("baseline", "avx2"))
 TOOLS = cuda.CudaToolchain("/cuda/nvcc", "release 13", HOST, ("8.0", "9.0+PTX"))
 
 needs_compiler = pytest.mark.skipif(not available(), reason="no C++ compiler")

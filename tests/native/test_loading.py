@@ -6,8 +6,10 @@ import importlib
 import itertools
 import json
 import logging
+import platform
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +17,9 @@ import pytest
 import torch
 
 from opgen import build
-from opgen.toolchain.library import generation
+from opgen.toolchain.compiler import toolchain
+from opgen.toolchain.library import compile_op, generation
+from tests.compilers import available
 
 _numbers = itertools.count()
 FOREIGN = Path(torch._C.__file__ or "")
@@ -91,7 +95,7 @@ def runs_in_plain_torch(module: ModuleType, caplog: pytest.LogCaptureFixture, *w
     [
         (damaged, "cannot be loaded here"),
         (cut_off, "is cut off"),
-        (foreign, "defines no kernels of this operator"),
+        (foreign, "defines no kernels of this operator for this processor"),
         (stale, "compiled from other sources"),
         (no_manifest, "manifest.json would tell of"),
         (strange_manifest, "manifest.json would tell of"),
@@ -122,6 +126,27 @@ def test_a_library_that_the_system_refuses_is_left_alone(
 
     monkeypatch.setattr(torch.ops, "load_library", refused)
     runs_in_plain_torch(imported(foreign), caplog, str(error))
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not available(), reason="no C++ compiler")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="processors of one architecture, with and without AVX2")
+@pytest.mark.parametrize("has", [False, True])
+def test_a_library_for_another_processor_is_left_alone(
+    imported: Callable[..., ModuleType], caplog: pytest.LogCaptureFixture, *, has: bool
+) -> None:
+    def elsewhere(package: Path) -> None:
+        header = package.parent / "csrc" / "opgen_step.h"
+        text = header.read_text()
+        asked = '__builtin_cpu_supports("avx2") &&'
+        assert asked in text
+        header.write_text(text.replace(asked, "" if has else "false &&"))
+        compile_op(package.parent, "scale", replace(toolchain(), sets=("avx2",)))
+
+    if has:
+        assert imported(elsewhere).scale.backend == "native"
+    else:
+        runs_in_plain_torch(imported(elsewhere), caplog, "defines no kernels of this operator for this processor")
 
 
 def test_no_library_is_nothing_to_talk_about(

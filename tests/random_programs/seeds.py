@@ -54,7 +54,7 @@ def programs_of(number: int, also: Callable[[Checked], None] = lambda _: None) -
 def compile_and_compare(number: int, programs: Sequence[Checked], folder: Path, stages: Sequence[str]) -> None:
     """The kernels of the programs of a seed; a failure is shrunk."""
     sets = instruction_sets()
-    isa = sets[-1] if sets and number in OPTIMISED else None
+    isa = sets[-1] if number in OPTIMISED else None
     for first in range(0, len(programs), TOGETHER):
         try:
             _run(programs[first : first + TOGETHER], folder, stages, isa)

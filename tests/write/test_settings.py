@@ -179,11 +179,11 @@ def test_instruction_sets_and_capabilities_hold_where_the_environment_says_nothi
         monkeypatch.setenv(name, "")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     with stated(settings):
-        assert instruction_sets() == ("avx2",)
+        assert instruction_sets() == ("baseline", "avx2")
         assert architectures() == ("9.0+PTX",)
         monkeypatch.setenv("OPGEN_ISA", "avx512")
         with stated(settings):
-            assert instruction_sets() == ("avx512",)
+            assert instruction_sets() == ("baseline", "avx512")
     assert not os.environ.get("TORCH_CUDA_ARCH_LIST")
 
 
@@ -217,23 +217,30 @@ def test_a_project_is_compiled_for_what_it_states(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "levels"), [("", ("-O1", "-O3")), ("avx2", ("-O3", "-O3")), ("all", ("-O3", "-O3"))]
+    ("wanted", "machine", "features", "sets"),
+    [
+        ("", "x86_64", _FEATURES["avx2"], ("avx2",)),
+        ("", "x86_64", (), ("baseline",)),
+        ("", "aarch64", (), ("baseline",)),
+        ("all", "aarch64", (), ("baseline",)),
+        ("baseline", "x86_64", _FEATURES["avx2"], ("baseline",)),
+        ("avx2", "x86_64", (), ("baseline", "avx2")),
+        ("all", "x86_64", (), ("baseline", "avx2", "avx512")),
+    ],
 )
-def test_what_only_other_machines_run_is_compiled_quickly(
-    monkeypatch: pytest.MonkeyPatch, wanted: str, levels: tuple[str, str]
+def test_kernels_are_for_this_machine_alone_unless_more_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, wanted: str, machine: str, features: tuple[str, ...], sets: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("OPGEN_ISA", wanted)
     monkeypatch.setenv("CXX", "true")
-    monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    monkeypatch.setattr("opgen.toolchain.compiler._features", lambda: frozenset(_FEATURES["avx2"]))
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setattr("opgen.toolchain.compiler._features", lambda: frozenset(features))
     monkeypatch.setattr("opgen.toolchain.compiler.told_version", lambda _: ["any"])
     toolchain.cache_clear()
     tools = toolchain()
     toolchain.cache_clear()
-    for isa, level in zip(("baseline", "avx2"), levels, strict=True):
-        given = tools.kernels(Path("a_kernels.cpp"), [], Path("a.o"), isa)
-        assert [w for w in given if w.startswith("-O")][-1] == level
-    assert ("-O1" in tools.describe) == ("-O1" in levels)
+    assert tools.sets == sets
+    assert ("-DOPGEN_ONLY=avx2" in tools.binding(Path("a.cpp"), [], Path("a.o"))) == (sets == ("avx2",))
 
 
 def test_commands_name_no_folder_that_the_project_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("alpha_compositing_forward(Tensor alpha, Tensor colour, bool recorded=True) -> (Tensor, Tensor, Tensor)");
   m.def(
       "alpha_compositing_backward(Tensor grad_output, Tensor grad_weight, Tensor alpha, Tensor colour, Tensor "
@@ -76,6 +77,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("alpha_compositing_forward", TORCH_BOX(&alpha_compositing_forward));
   m.impl("alpha_compositing_backward", TORCH_BOX(&alpha_compositing_backward));
 }

@@ -101,6 +101,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("avg_pool2d_forward(Tensor input, int kernel_size, int? stride, int padding) -> Tensor");
   m.def(
       "avg_pool2d_backward(Tensor grad_output, Tensor input, int kernel_size, int? stride, int padding, bool[] "
@@ -108,6 +109,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("avg_pool2d_forward", TORCH_BOX(&avg_pool2d_forward));
   m.impl("avg_pool2d_backward", TORCH_BOX(&avg_pool2d_backward));
 }

@@ -188,6 +188,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "batch_norm_forward(Tensor input, Tensor running_mean, Tensor running_var, Tensor? weight, Tensor? bias, bool "
       "training, float momentum, float eps, bool recorded=True) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
@@ -198,6 +199,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("batch_norm_forward", TORCH_BOX(&batch_norm_forward));
   m.impl("batch_norm_backward", TORCH_BOX(&batch_norm_backward));
 }

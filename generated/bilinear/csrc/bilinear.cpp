@@ -96,6 +96,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("bilinear_forward(Tensor input1, Tensor input2, Tensor weight, Tensor? bias) -> Tensor");
   m.def(
       "bilinear_backward(Tensor grad_output, Tensor input1, Tensor input2, Tensor weight, bool[] needs_input_grad) "
@@ -103,6 +104,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("bilinear_forward", TORCH_BOX(&bilinear_forward));
   m.impl("bilinear_backward", TORCH_BOX(&bilinear_backward));
 }

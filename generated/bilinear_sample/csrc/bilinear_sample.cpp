@@ -57,6 +57,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("bilinear_sample_forward(Tensor image, Tensor points) -> Tensor");
   m.def(
       "bilinear_sample_backward(Tensor grad_output, Tensor image, Tensor points, bool[] needs_input_grad) -> "
@@ -64,6 +65,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("bilinear_sample_forward", TORCH_BOX(&bilinear_sample_forward));
   m.impl("bilinear_sample_backward", TORCH_BOX(&bilinear_sample_backward));
 }

@@ -65,6 +65,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("bilinear_splat_forward(Tensor values, Tensor places, int height, int width) -> Tensor");
   m.def(
       "bilinear_splat_backward(Tensor grad_grid, Tensor values, Tensor places, int height, int width, bool[] "
@@ -72,6 +73,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("bilinear_splat_forward", TORCH_BOX(&bilinear_splat_forward));
   m.impl("bilinear_splat_backward", TORCH_BOX(&bilinear_splat_backward));
 }

@@ -235,6 +235,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "binary_cross_entropy_with_logits_forward(Tensor input, Tensor target, Tensor? weight, Tensor? pos_weight, str "
       "reduction) -> Tensor");
@@ -244,6 +245,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("binary_cross_entropy_with_logits_forward", TORCH_BOX(&binary_cross_entropy_with_logits_forward));
   m.impl("binary_cross_entropy_with_logits_backward", TORCH_BOX(&binary_cross_entropy_with_logits_backward));
 }

@@ -60,6 +60,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("bspline_kan_forward(Tensor input, Tensor weight) -> Tensor");
   m.def(
       "bspline_kan_backward(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> (Tensor, "
@@ -67,6 +68,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("bspline_kan_forward", TORCH_BOX(&bspline_kan_forward));
   m.impl("bspline_kan_backward", TORCH_BOX(&bspline_kan_backward));
 }

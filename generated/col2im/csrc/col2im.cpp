@@ -68,6 +68,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "col2im_forward(Tensor input, int height, int width, int kernel_size, int dilation, int padding, int stride) "
       "-> Tensor");
@@ -77,6 +78,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("col2im_forward", TORCH_BOX(&col2im_forward));
   m.impl("col2im_backward", TORCH_BOX(&col2im_backward));
 }

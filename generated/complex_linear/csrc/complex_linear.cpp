@@ -160,6 +160,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "complex_linear_forward(Tensor input_real, Tensor input_imag, Tensor weight_real, Tensor weight_imag, Tensor? "
       "bias_real, Tensor? bias_imag) -> (Tensor, Tensor)");
@@ -170,6 +171,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("complex_linear_forward", TORCH_BOX(&complex_linear_forward));
   m.impl("complex_linear_backward", TORCH_BOX(&complex_linear_backward));
 }

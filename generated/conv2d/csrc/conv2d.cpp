@@ -131,6 +131,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "conv2d_forward(Tensor input, Tensor weight, Tensor? bias, int stride, int padding, int dilation, int groups) "
       "-> Tensor");
@@ -140,6 +141,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("conv2d_forward", TORCH_BOX(&conv2d_forward));
   m.impl("conv2d_backward", TORCH_BOX(&conv2d_backward));
 }

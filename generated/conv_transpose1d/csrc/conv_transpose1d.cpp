@@ -111,6 +111,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("conv_transpose1d_forward(Tensor input, Tensor weight, Tensor? bias, int stride, int padding) -> Tensor");
   m.def(
       "conv_transpose1d_backward(Tensor grad_output, Tensor input, Tensor weight, int stride, int padding, bool[] "
@@ -118,6 +119,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("conv_transpose1d_forward", TORCH_BOX(&conv_transpose1d_forward));
   m.impl("conv_transpose1d_backward", TORCH_BOX(&conv_transpose1d_backward));
 }

@@ -234,6 +234,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "cosine_embedding_loss_forward(Tensor input1, Tensor input2, Tensor target, float margin, str reduction, bool "
       "recorded=True) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
@@ -244,6 +245,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("cosine_embedding_loss_forward", TORCH_BOX(&cosine_embedding_loss_forward));
   m.impl("cosine_embedding_loss_backward", TORCH_BOX(&cosine_embedding_loss_backward));
 }

@@ -71,6 +71,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "cosine_similarity_forward(Tensor x1, Tensor x2, float eps, bool recorded=True) -> (Tensor, Tensor, Tensor, "
       "Tensor)");
@@ -80,6 +81,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("cosine_similarity_forward", TORCH_BOX(&cosine_similarity_forward));
   m.impl("cosine_similarity_backward", TORCH_BOX(&cosine_similarity_backward));
 }

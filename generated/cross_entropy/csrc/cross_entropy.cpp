@@ -359,6 +359,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "cross_entropy_forward(Tensor input, Tensor target, Tensor? weight, int ignore_index, str reduction, float "
       "label_smoothing, bool recorded=True) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
@@ -369,6 +370,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("cross_entropy_forward", TORCH_BOX(&cross_entropy_forward));
   m.impl("cross_entropy_backward", TORCH_BOX(&cross_entropy_backward));
 }

@@ -266,6 +266,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "ctc_loss_forward(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank, "
       "str reduction, bool zero_infinity, bool recorded=True) -> (Tensor, Tensor, Tensor)");
@@ -276,6 +277,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("ctc_loss_forward", TORCH_BOX(&ctc_loss_forward));
   m.impl("ctc_loss_backward", TORCH_BOX(&ctc_loss_backward));
 }

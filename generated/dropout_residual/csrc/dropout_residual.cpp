@@ -104,6 +104,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("dropout_residual_forward(Tensor x, Tensor residual, Tensor seed, float p, bool training) -> Tensor");
   m.def(
       "dropout_residual_backward(Tensor grad_y, Tensor x, Tensor residual, Tensor seed, float p, bool training, "
@@ -111,6 +112,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("dropout_residual_forward", TORCH_BOX(&dropout_residual_forward));
   m.impl("dropout_residual_backward", TORCH_BOX(&dropout_residual_backward));
 }

@@ -47,9 +47,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) { m.impl("edit_distance_forward
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("edit_distance_forward(Tensor first, Tensor second) -> Tensor");
 }
 
-STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) { m.impl("edit_distance_forward", TORCH_BOX(&edit_distance_forward)); }
+STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
+  m.impl("edit_distance_forward", TORCH_BOX(&edit_distance_forward));
+}
 
 #endif  // USE_CUDA

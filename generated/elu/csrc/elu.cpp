@@ -46,11 +46,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("elu_forward(Tensor input, float alpha) -> Tensor");
   m.def("elu_backward(Tensor grad_output, Tensor input, float alpha, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("elu_forward", TORCH_BOX(&elu_forward));
   m.impl("elu_backward", TORCH_BOX(&elu_backward));
 }

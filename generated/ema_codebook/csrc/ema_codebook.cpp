@@ -83,6 +83,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "ema_codebook_forward(Tensor input, Tensor counts, Tensor sums, float decay, float eps) -> (Tensor, Tensor, "
       "Tensor, Tensor, Tensor)");
@@ -92,6 +93,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("ema_codebook_forward", TORCH_BOX(&ema_codebook_forward));
   m.impl("ema_codebook_backward", TORCH_BOX(&ema_codebook_backward));
 }

@@ -49,11 +49,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("embedding_forward(Tensor input, Tensor weight) -> Tensor");
   m.def("embedding_backward(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("embedding_forward", TORCH_BOX(&embedding_forward));
   m.impl("embedding_backward", TORCH_BOX(&embedding_backward));
 }

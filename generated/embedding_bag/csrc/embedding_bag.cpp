@@ -55,6 +55,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("embedding_bag_forward(Tensor input, Tensor weight, Tensor? per_sample_weights) -> Tensor");
   m.def(
       "embedding_bag_backward(Tensor grad_output, Tensor input, Tensor weight, Tensor? per_sample_weights, bool[] "
@@ -62,6 +63,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("embedding_bag_forward", TORCH_BOX(&embedding_bag_forward));
   m.impl("embedding_bag_backward", TORCH_BOX(&embedding_bag_backward));
 }

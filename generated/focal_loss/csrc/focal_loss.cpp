@@ -125,6 +125,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("focal_loss_forward(Tensor logits, Tensor target, float alpha, float gamma, str reduction) -> Tensor");
   m.def(
       "focal_loss_backward(Tensor grad_output, Tensor logits, Tensor target, float alpha, float gamma, str "
@@ -132,6 +133,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("focal_loss_forward", TORCH_BOX(&focal_loss_forward));
   m.impl("focal_loss_backward", TORCH_BOX(&focal_loss_backward));
 }

@@ -35,8 +35,14 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) { m.impl("fp8_quantize_forward"
 
 #else
 
-STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) { m.def("fp8_quantize_forward(Tensor input) -> (Tensor, Tensor)"); }
+STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
+  m.def("fp8_quantize_forward(Tensor input) -> (Tensor, Tensor)");
+}
 
-STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) { m.impl("fp8_quantize_forward", TORCH_BOX(&fp8_quantize_forward)); }
+STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
+  m.impl("fp8_quantize_forward", TORCH_BOX(&fp8_quantize_forward));
+}
 
 #endif  // USE_CUDA

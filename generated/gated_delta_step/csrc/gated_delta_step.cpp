@@ -93,6 +93,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "gated_delta_step_forward(Tensor state, Tensor query, Tensor key, Tensor value, Tensor decay, Tensor beta, "
       "bool recorded=True) -> (Tensor, Tensor, Tensor)");
@@ -103,6 +104,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("gated_delta_step_forward", TORCH_BOX(&gated_delta_step_forward));
   m.impl("gated_delta_step_backward", TORCH_BOX(&gated_delta_step_backward));
 }

@@ -62,6 +62,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("gated_recurrence_forward(Tensor gate, Tensor input, Tensor? initial) -> Tensor");
   m.def(
       "gated_recurrence_backward(Tensor grad_state, Tensor gate, Tensor input, Tensor? initial, Tensor state, bool[] "
@@ -69,6 +70,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("gated_recurrence_forward", TORCH_BOX(&gated_recurrence_forward));
   m.impl("gated_recurrence_backward", TORCH_BOX(&gated_recurrence_backward));
 }

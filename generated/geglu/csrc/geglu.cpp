@@ -96,6 +96,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("geglu_forward(Tensor gate, Tensor up, str approximate) -> Tensor");
   m.def(
       "geglu_backward(Tensor grad_output, Tensor gate, Tensor up, str approximate, bool[] needs_input_grad) -> "
@@ -103,6 +104,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("geglu_forward", TORCH_BOX(&geglu_forward));
   m.impl("geglu_backward", TORCH_BOX(&geglu_backward));
 }

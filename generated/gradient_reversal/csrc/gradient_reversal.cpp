@@ -46,11 +46,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("gradient_reversal_forward(Tensor x, float scale) -> Tensor");
   m.def("gradient_reversal_backward(Tensor grad_y, Tensor x, float scale, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("gradient_reversal_forward", TORCH_BOX(&gradient_reversal_forward));
   m.impl("gradient_reversal_backward", TORCH_BOX(&gradient_reversal_backward));
 }

@@ -117,6 +117,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "group_norm_forward(Tensor input, Tensor? weight, Tensor? bias, int num_groups, float eps, bool recorded=True) "
       "-> (Tensor, Tensor, Tensor)");
@@ -126,6 +127,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("group_norm_forward", TORCH_BOX(&group_norm_forward));
   m.impl("group_norm_backward", TORCH_BOX(&group_norm_backward));
 }

@@ -110,6 +110,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "gumbel_softmax_forward(Tensor logits, Tensor seed, float tau, bool hard, bool recorded=True) -> (Tensor, "
       "Tensor, Tensor)");
@@ -119,6 +120,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("gumbel_softmax_forward", TORCH_BOX(&gumbel_softmax_forward));
   m.impl("gumbel_softmax_backward", TORCH_BOX(&gumbel_softmax_backward));
 }

@@ -239,6 +239,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "hinge_loss_forward(Tensor input, Tensor target, float margin, bool squared, str reduction, bool "
       "recorded=True) -> (Tensor, Tensor)");
@@ -248,6 +249,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("hinge_loss_forward", TORCH_BOX(&hinge_loss_forward));
   m.impl("hinge_loss_backward", TORCH_BOX(&hinge_loss_backward));
 }

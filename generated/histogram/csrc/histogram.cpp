@@ -50,6 +50,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("histogram_forward(Tensor input, Tensor? weight, int bins, float low, float high) -> Tensor");
   m.def(
       "histogram_backward(Tensor grad_output, Tensor input, int bins, float low, float high, bool[] "
@@ -57,6 +58,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("histogram_forward", TORCH_BOX(&histogram_forward));
   m.impl("histogram_backward", TORCH_BOX(&histogram_backward));
 }

@@ -171,6 +171,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "info_nce_forward(Tensor query, Tensor key, float temperature, str reduction, bool recorded=True) -> (Tensor, "
       "Tensor)");
@@ -180,6 +181,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("info_nce_forward", TORCH_BOX(&info_nce_forward));
   m.impl("info_nce_backward", TORCH_BOX(&info_nce_backward));
 }

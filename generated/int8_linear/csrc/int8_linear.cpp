@@ -67,6 +67,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "int8_linear_forward(Tensor input, Tensor weight, Tensor scale, Tensor? bias, bool recorded=True) -> (Tensor, "
       "Tensor)");
@@ -76,6 +77,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("int8_linear_forward", TORCH_BOX(&int8_linear_forward));
   m.impl("int8_linear_backward", TORCH_BOX(&int8_linear_backward));
 }

@@ -133,6 +133,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("js_divergence_forward(Tensor log_p, Tensor log_q, str reduction) -> Tensor");
   m.def(
       "js_divergence_backward(Tensor grad_output, Tensor log_p, Tensor log_q, str reduction, bool[] "
@@ -140,6 +141,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("js_divergence_forward", TORCH_BOX(&js_divergence_forward));
   m.impl("js_divergence_backward", TORCH_BOX(&js_divergence_backward));
 }

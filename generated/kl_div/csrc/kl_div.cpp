@@ -313,6 +313,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("kl_div_forward(Tensor input, Tensor target, str reduction, bool log_target) -> Tensor");
   m.def(
       "kl_div_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, bool log_target, bool[] "
@@ -320,6 +321,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("kl_div_forward", TORCH_BOX(&kl_div_forward));
   m.impl("kl_div_backward", TORCH_BOX(&kl_div_backward));
 }

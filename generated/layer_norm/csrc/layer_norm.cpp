@@ -67,6 +67,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "layer_norm_forward(Tensor input, Tensor? weight, Tensor? bias, float eps, bool recorded=True) -> (Tensor, "
       "Tensor, Tensor)");
@@ -76,6 +77,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("layer_norm_forward", TORCH_BOX(&layer_norm_forward));
   m.impl("layer_norm_backward", TORCH_BOX(&layer_norm_backward));
 }

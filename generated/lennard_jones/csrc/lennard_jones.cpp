@@ -149,6 +149,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("lennard_jones_forward(Tensor position, Tensor sigma, Tensor epsilon, Tensor? box) -> Tensor");
   m.def(
       "lennard_jones_backward(Tensor grad_energy, Tensor position, Tensor sigma, Tensor epsilon, Tensor? box, bool[] "
@@ -156,6 +157,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("lennard_jones_forward", TORCH_BOX(&lennard_jones_forward));
   m.impl("lennard_jones_backward", TORCH_BOX(&lennard_jones_backward));
 }

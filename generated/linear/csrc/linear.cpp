@@ -75,6 +75,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("linear_forward(Tensor input, Tensor weight, Tensor? bias) -> Tensor");
   m.def(
       "linear_backward(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> (Tensor, Tensor, "
@@ -82,6 +83,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("linear_forward", TORCH_BOX(&linear_forward));
   m.impl("linear_backward", TORCH_BOX(&linear_backward));
 }

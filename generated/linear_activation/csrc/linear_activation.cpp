@@ -512,6 +512,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "linear_activation_forward(Tensor input, Tensor weight, Tensor? bias, str activation, bool recorded=True) -> "
       "(Tensor, Tensor, Tensor)");
@@ -521,6 +522,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("linear_activation_forward", TORCH_BOX(&linear_activation_forward));
   m.impl("linear_activation_backward", TORCH_BOX(&linear_activation_backward));
 }

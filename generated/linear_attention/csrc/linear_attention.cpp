@@ -116,6 +116,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "linear_attention_forward(Tensor query, Tensor key, Tensor value, float eps, bool recorded=True) -> (Tensor, "
       "Tensor, Tensor, Tensor, Tensor)");
@@ -126,6 +127,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("linear_attention_forward", TORCH_BOX(&linear_attention_forward));
   m.impl("linear_attention_backward", TORCH_BOX(&linear_attention_backward));
 }

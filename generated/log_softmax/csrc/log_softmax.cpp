@@ -48,11 +48,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("log_softmax_forward(Tensor input) -> Tensor");
   m.def("log_softmax_backward(Tensor grad_output, Tensor input, Tensor output, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("log_softmax_forward", TORCH_BOX(&log_softmax_forward));
   m.impl("log_softmax_backward", TORCH_BOX(&log_softmax_backward));
 }

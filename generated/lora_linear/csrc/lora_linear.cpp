@@ -131,6 +131,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "lora_linear_forward(Tensor input, Tensor weight, Tensor lora_a, Tensor lora_b, Tensor? bias, float scale, "
       "bool recorded=True) -> (Tensor, Tensor)");
@@ -140,6 +141,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("lora_linear_forward", TORCH_BOX(&lora_linear_forward));
   m.impl("lora_linear_backward", TORCH_BOX(&lora_linear_backward));
 }

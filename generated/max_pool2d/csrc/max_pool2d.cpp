@@ -130,6 +130,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "max_pool2d_forward(Tensor input, int kernel_size, int? stride, int padding, bool recorded=True) -> (Tensor, "
       "Tensor)");
@@ -139,6 +140,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("max_pool2d_forward", TORCH_BOX(&max_pool2d_forward));
   m.impl("max_pool2d_backward", TORCH_BOX(&max_pool2d_backward));
 }

@@ -55,12 +55,14 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("max_with_index_forward(Tensor input, bool recorded=True) -> (Tensor, Tensor, Tensor)");
   m.def(
       "max_with_index_backward(Tensor grad_value, Tensor input, Tensor condition, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("max_with_index_forward", TORCH_BOX(&max_with_index_forward));
   m.impl("max_with_index_backward", TORCH_BOX(&max_with_index_backward));
 }

@@ -84,6 +84,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("message_passing_forward(Tensor input, Tensor source, Tensor target, Tensor? edge_weight) -> Tensor");
   m.def(
       "message_passing_backward(Tensor grad_output, Tensor input, Tensor source, Tensor target, Tensor? edge_weight, "
@@ -91,6 +92,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("message_passing_forward", TORCH_BOX(&message_passing_forward));
   m.impl("message_passing_backward", TORCH_BOX(&message_passing_backward));
 }

@@ -46,11 +46,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("mish_forward(Tensor input) -> Tensor");
   m.def("mish_backward(Tensor grad_output, Tensor input, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("mish_forward", TORCH_BOX(&mish_forward));
   m.impl("mish_backward", TORCH_BOX(&mish_backward));
 }

@@ -62,6 +62,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("modrelu_forward(Tensor input_real, Tensor input_imag, Tensor bias) -> (Tensor, Tensor)");
   m.def(
       "modrelu_backward(Tensor grad_output_real, Tensor grad_output_imag, Tensor input_real, Tensor input_imag, "
@@ -69,6 +70,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("modrelu_forward", TORCH_BOX(&modrelu_forward));
   m.impl("modrelu_backward", TORCH_BOX(&modrelu_backward));
 }

@@ -145,6 +145,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("mse_loss_forward(Tensor input, Tensor target, str reduction, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "mse_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor difference, str reduction, bool[] "
@@ -152,6 +153,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("mse_loss_forward", TORCH_BOX(&mse_loss_forward));
   m.impl("mse_loss_backward", TORCH_BOX(&mse_loss_backward));
 }

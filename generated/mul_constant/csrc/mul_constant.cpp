@@ -47,11 +47,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("mul_constant_forward(Tensor tensor, float constant) -> Tensor");
   m.def("mul_constant_backward(Tensor grad_output, Tensor tensor, float constant, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("mul_constant_forward", TORCH_BOX(&mul_constant_forward));
   m.impl("mul_constant_backward", TORCH_BOX(&mul_constant_backward));
 }

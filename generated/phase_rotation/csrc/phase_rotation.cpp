@@ -65,6 +65,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("phase_rotation_forward(Tensor input_real, Tensor input_imag, float base) -> (Tensor, Tensor)");
   m.def(
       "phase_rotation_backward(Tensor grad_output_real, Tensor grad_output_imag, Tensor input_real, Tensor "
@@ -72,6 +73,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("phase_rotation_forward", TORCH_BOX(&phase_rotation_forward));
   m.impl("phase_rotation_backward", TORCH_BOX(&phase_rotation_backward));
 }

@@ -73,6 +73,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("pixel_shuffle_forward(Tensor input, int upscale_factor) -> Tensor");
   m.def(
       "pixel_shuffle_backward(Tensor grad_output, Tensor input, int upscale_factor, bool[] needs_input_grad) -> "
@@ -80,6 +81,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("pixel_shuffle_forward", TORCH_BOX(&pixel_shuffle_forward));
   m.impl("pixel_shuffle_backward", TORCH_BOX(&pixel_shuffle_backward));
 }

@@ -119,6 +119,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("quantile_pool_forward(Tensor input, int size, float q, int? stride, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "quantile_pool_backward(Tensor grad_output, Tensor input, Tensor slope, int size, float q, int? stride, bool[] "
@@ -126,6 +127,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("quantile_pool_forward", TORCH_BOX(&quantile_pool_forward));
   m.impl("quantile_pool_backward", TORCH_BOX(&quantile_pool_backward));
 }

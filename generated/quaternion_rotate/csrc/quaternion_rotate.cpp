@@ -63,6 +63,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("quaternion_rotate_forward(Tensor quaternion, Tensor vector) -> Tensor");
   m.def(
       "quaternion_rotate_backward(Tensor grad_output, Tensor quaternion, Tensor vector, bool[] needs_input_grad) -> "
@@ -70,6 +71,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("quaternion_rotate_forward", TORCH_BOX(&quaternion_rotate_forward));
   m.impl("quaternion_rotate_backward", TORCH_BOX(&quaternion_rotate_backward));
 }

@@ -62,6 +62,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("ray_sphere_forward(Tensor origin, Tensor direction, Tensor radius) -> Tensor");
   m.def(
       "ray_sphere_backward(Tensor grad_distance, Tensor origin, Tensor direction, Tensor radius, bool[] "
@@ -69,6 +70,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("ray_sphere_forward", TORCH_BOX(&ray_sphere_forward));
   m.impl("ray_sphere_backward", TORCH_BOX(&ray_sphere_backward));
 }

@@ -57,6 +57,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("rms_norm_forward(Tensor input, Tensor? weight, float eps, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "rms_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor rstd, float eps, bool[] "
@@ -64,6 +65,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("rms_norm_forward", TORCH_BOX(&rms_norm_forward));
   m.impl("rms_norm_backward", TORCH_BOX(&rms_norm_backward));
 }

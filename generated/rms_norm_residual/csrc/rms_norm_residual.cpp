@@ -73,6 +73,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "rms_norm_residual_forward(Tensor input, Tensor residual, Tensor? weight, float eps, bool recorded=True) -> "
       "(Tensor, Tensor, Tensor)");
@@ -83,6 +84,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("rms_norm_residual_forward", TORCH_BOX(&rms_norm_residual_forward));
   m.impl("rms_norm_residual_backward", TORCH_BOX(&rms_norm_residual_backward));
 }

@@ -68,6 +68,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("rope_forward(Tensor input, Tensor cos, Tensor sin) -> Tensor");
   m.def(
       "rope_backward(Tensor grad_output, Tensor input, Tensor cos, Tensor sin, bool[] needs_input_grad) -> (Tensor, "
@@ -75,6 +76,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("rope_forward", TORCH_BOX(&rope_forward));
   m.impl("rope_backward", TORCH_BOX(&rope_backward));
 }

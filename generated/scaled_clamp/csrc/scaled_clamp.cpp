@@ -51,6 +51,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("scaled_clamp_forward(Tensor x, float scale, float low, float high, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "scaled_clamp_backward(Tensor grad_y, Tensor x, Tensor condition, float scale, float low, float high, bool[] "
@@ -58,6 +59,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("scaled_clamp_forward", TORCH_BOX(&scaled_clamp_forward));
   m.impl("scaled_clamp_backward", TORCH_BOX(&scaled_clamp_backward));
 }

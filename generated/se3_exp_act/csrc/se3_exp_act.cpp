@@ -78,6 +78,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("se3_exp_act_forward(Tensor twist, Tensor point) -> Tensor");
   m.def(
       "se3_exp_act_backward(Tensor grad_output, Tensor twist, Tensor point, bool[] needs_input_grad) -> (Tensor, "
@@ -85,6 +86,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("se3_exp_act_forward", TORCH_BOX(&se3_exp_act_forward));
   m.impl("se3_exp_act_backward", TORCH_BOX(&se3_exp_act_backward));
 }

@@ -73,6 +73,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "segment_max_forward(Tensor input, Tensor segment, int num_segments, float empty, bool recorded=True) -> "
       "(Tensor, Tensor, Tensor, Tensor)");
@@ -82,6 +83,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("segment_max_forward", TORCH_BOX(&segment_max_forward));
   m.impl("segment_max_backward", TORCH_BOX(&segment_max_backward));
 }

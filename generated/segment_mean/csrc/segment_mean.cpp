@@ -65,6 +65,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("segment_mean_forward(Tensor input, Tensor segment, int num_segments, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "segment_mean_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor size, int num_segments, bool[] "
@@ -72,6 +73,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("segment_mean_forward", TORCH_BOX(&segment_mean_forward));
   m.impl("segment_mean_backward", TORCH_BOX(&segment_mean_backward));
 }

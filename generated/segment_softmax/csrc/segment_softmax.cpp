@@ -63,6 +63,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("segment_softmax_forward(Tensor input, Tensor segment, int num_segments) -> Tensor");
   m.def(
       "segment_softmax_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor output, int num_segments, "
@@ -70,6 +71,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("segment_softmax_forward", TORCH_BOX(&segment_softmax_forward));
   m.impl("segment_softmax_backward", TORCH_BOX(&segment_softmax_backward));
 }

@@ -51,6 +51,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("segment_sum_forward(Tensor input, Tensor segment, int num_segments) -> Tensor");
   m.def(
       "segment_sum_backward(Tensor grad_output, Tensor input, Tensor segment, int num_segments, bool[] "
@@ -58,6 +59,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("segment_sum_forward", TORCH_BOX(&segment_sum_forward));
   m.impl("segment_sum_backward", TORCH_BOX(&segment_sum_backward));
 }

@@ -88,6 +88,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "selective_scan_forward(Tensor u, Tensor delta, Tensor a, Tensor b, Tensor c, Tensor skip, bool recorded=True) "
       "-> (Tensor, Tensor)");
@@ -97,6 +98,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("selective_scan_forward", TORCH_BOX(&selective_scan_forward));
   m.impl("selective_scan_backward", TORCH_BOX(&selective_scan_backward));
 }

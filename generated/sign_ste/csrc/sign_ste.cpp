@@ -51,11 +51,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("sign_ste_forward(Tensor x, bool recorded=True) -> (Tensor, Tensor)");
   m.def("sign_ste_backward(Tensor grad_y, Tensor x, Tensor condition, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("sign_ste_forward", TORCH_BOX(&sign_ste_forward));
   m.impl("sign_ste_backward", TORCH_BOX(&sign_ste_backward));
 }

@@ -46,11 +46,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("silu_forward(Tensor input) -> Tensor");
   m.def("silu_backward(Tensor grad_output, Tensor input, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("silu_forward", TORCH_BOX(&silu_forward));
   m.impl("silu_backward", TORCH_BOX(&silu_backward));
 }

@@ -85,6 +85,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("sinkhorn_softmin_forward(Tensor x, Tensor y, Tensor f, float eps, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "sinkhorn_softmin_backward(Tensor grad_output, Tensor x, Tensor y, Tensor f, Tensor logsumexp_j, float eps, "
@@ -92,6 +93,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("sinkhorn_softmin_forward", TORCH_BOX(&sinkhorn_softmin_forward));
   m.impl("sinkhorn_softmin_backward", TORCH_BOX(&sinkhorn_softmin_backward));
 }

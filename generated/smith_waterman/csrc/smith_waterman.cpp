@@ -98,6 +98,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "smith_waterman_forward(Tensor score, float gap, float temperature, bool recorded=True) -> (Tensor, Tensor, "
       "Tensor, Tensor, Tensor, Tensor)");
@@ -108,6 +109,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("smith_waterman_forward", TORCH_BOX(&smith_waterman_forward));
   m.impl("smith_waterman_backward", TORCH_BOX(&smith_waterman_backward));
 }

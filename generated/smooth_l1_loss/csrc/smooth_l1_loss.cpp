@@ -155,6 +155,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "smooth_l1_loss_forward(Tensor input, Tensor target, str reduction, float beta, bool recorded=True) -> "
       "(Tensor, Tensor)");
@@ -164,6 +165,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("smooth_l1_loss_forward", TORCH_BOX(&smooth_l1_loss_forward));
   m.impl("smooth_l1_loss_backward", TORCH_BOX(&smooth_l1_loss_backward));
 }

@@ -53,6 +53,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("snake_activation_forward(Tensor input, Tensor alpha) -> Tensor");
   m.def(
       "snake_activation_backward(Tensor grad_output, Tensor input, Tensor alpha, bool[] needs_input_grad) -> "
@@ -60,6 +61,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("snake_activation_forward", TORCH_BOX(&snake_activation_forward));
   m.impl("snake_activation_backward", TORCH_BOX(&snake_activation_backward));
 }

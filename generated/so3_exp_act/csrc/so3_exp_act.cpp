@@ -74,6 +74,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("so3_exp_act_forward(Tensor rotation, Tensor point) -> Tensor");
   m.def(
       "so3_exp_act_backward(Tensor grad_output, Tensor rotation, Tensor point, bool[] needs_input_grad) -> (Tensor, "
@@ -81,6 +82,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("so3_exp_act_forward", TORCH_BOX(&so3_exp_act_forward));
   m.impl("so3_exp_act_backward", TORCH_BOX(&so3_exp_act_backward));
 }

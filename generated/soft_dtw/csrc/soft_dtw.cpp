@@ -84,6 +84,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("soft_dtw_forward(Tensor cost, float gamma, bool recorded=True) -> (Tensor, Tensor, Tensor, Tensor)");
   m.def(
       "soft_dtw_backward(Tensor grad_output, Tensor cost, Tensor r_before, Tensor near_waves, Tensor r_waves, float "
@@ -91,6 +92,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("soft_dtw_forward", TORCH_BOX(&soft_dtw_forward));
   m.impl("soft_dtw_backward", TORCH_BOX(&soft_dtw_backward));
 }

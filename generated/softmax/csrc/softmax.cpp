@@ -48,6 +48,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("softmax_forward(Tensor input, float temperature) -> Tensor");
   m.def(
       "softmax_backward(Tensor grad_output, Tensor input, Tensor output, float temperature, bool[] needs_input_grad) "
@@ -55,6 +56,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("softmax_forward", TORCH_BOX(&softmax_forward));
   m.impl("softmax_backward", TORCH_BOX(&softmax_backward));
 }

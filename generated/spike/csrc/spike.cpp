@@ -47,11 +47,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("spike_forward(Tensor membrane, float threshold) -> Tensor");
   m.def("spike_backward(Tensor grad_spikes, Tensor membrane, float threshold, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("spike_forward", TORCH_BOX(&spike_forward));
   m.impl("spike_backward", TORCH_BOX(&spike_backward));
 }

@@ -47,11 +47,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("stochastic_round_forward(Tensor x, Tensor seed, float step) -> Tensor");
   m.def("stochastic_round_backward(Tensor grad_y, Tensor x, float step, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("stochastic_round_forward", TORCH_BOX(&stochastic_round_forward));
   m.impl("stochastic_round_backward", TORCH_BOX(&stochastic_round_backward));
 }

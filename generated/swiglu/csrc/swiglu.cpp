@@ -52,11 +52,13 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("swiglu_forward(Tensor gate, Tensor up) -> Tensor");
   m.def("swiglu_backward(Tensor grad_output, Tensor gate, Tensor up, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("swiglu_forward", TORCH_BOX(&swiglu_forward));
   m.impl("swiglu_backward", TORCH_BOX(&swiglu_backward));
 }

@@ -81,6 +81,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "swiglu_linear_forward(Tensor input, Tensor weight_gate, Tensor weight_up, bool recorded=True) -> (Tensor, "
       "Tensor, Tensor)");
@@ -90,6 +91,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("swiglu_linear_forward", TORCH_BOX(&swiglu_linear_forward));
   m.impl("swiglu_linear_backward", TORCH_BOX(&swiglu_linear_backward));
 }

@@ -59,6 +59,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("trimmed_mean_forward(Tensor input, int trim, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "trimmed_mean_backward(Tensor grad_output, Tensor input, Tensor argsort_k, int trim, bool[] needs_input_grad) "
@@ -66,6 +67,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("trimmed_mean_forward", TORCH_BOX(&trimmed_mean_forward));
   m.impl("trimmed_mean_backward", TORCH_BOX(&trimmed_mean_backward));
 }

@@ -397,6 +397,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "triplet_margin_loss_forward(Tensor anchor, Tensor positive, Tensor negative, float margin, float eps, bool "
       "swap, str reduction, bool recorded=True) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
@@ -407,6 +408,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("triplet_margin_loss_forward", TORCH_BOX(&triplet_margin_loss_forward));
   m.impl("triplet_margin_loss_backward", TORCH_BOX(&triplet_margin_loss_backward));
 }

@@ -68,6 +68,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def("unfold_forward(Tensor input, int kernel_size, int dilation, int padding, int stride) -> Tensor");
   m.def(
       "unfold_backward(Tensor grad_output, Tensor input, int kernel_size, int dilation, int padding, int stride, "
@@ -75,6 +76,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("unfold_forward", TORCH_BOX(&unfold_forward));
   m.impl("unfold_backward", TORCH_BOX(&unfold_backward));
 }

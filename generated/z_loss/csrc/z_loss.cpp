@@ -108,6 +108,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.def(
       "z_loss_forward(Tensor logits, Tensor? labels, float scale, int ignore_index, bool recorded=True) -> (Tensor, "
       "Tensor, Tensor)");
@@ -117,6 +118,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
+  if (!OPGEN_RUNS_HERE) return;
   m.impl("z_loss_forward", TORCH_BOX(&z_loss_forward));
   m.impl("z_loss_backward", TORCH_BOX(&z_loss_backward));
 }

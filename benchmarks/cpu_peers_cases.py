@@ -1,0 +1,159 @@
+"""The cases of `benchmarks/cpu_peers.py`: operators at sizes beyond the caches, and how people write them in torch.
+
+Sizes are those of `Make` as they stand; where torch has no operator, the peer is the formula of its pages.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from benchmarks.gpu_cases import Call, Case, Make
+
+SEGMENTS = 20_000
+
+
+def map_of(count: int) -> Any:
+    """Operands of a map: so many tensors of four million elements."""
+    return lambda m: tuple(m.normal(4096, 1024) for _ in range(count))
+
+
+def rows(n: int, d: int, weights: int = 0) -> Any:
+    return lambda m: (m.normal(n, d), *(m.normal(d) for _ in range(weights)))
+
+
+def _ten(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+    bent = torch.tanh(x * s) + 0.1 * x
+    return bent * torch.sigmoid(x - 1) / (1 + bent.abs()) - 0.5
+
+
+def _rms(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return functional.rms_norm(x, (x.shape[-1],), w, 1e-6)
+
+
+def _rms_of_sum(x: torch.Tensor, r: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    h = x + r
+    return _rms(h, w), h
+
+
+def _rope(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    a, b = x.chunk(2, -1)
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
+
+
+def _turned(m: Make) -> tuple[torch.Tensor, ...]:
+    x = m.normal(32, 1024, 128)
+    angle = torch.rand(x.shape[1], x.shape[2] // 2)
+    return x, angle.cos().to(m.dtype), angle.sin().to(m.dtype)
+
+
+def _kernel_sum(x: torch.Tensor, y: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    distance = x.square().sum(1)[:, None] + y.square().sum(1) - 2 * (x @ y.T)
+    return torch.exp(-distance / 2) @ b
+
+
+def _segment_softmax(x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+    index = at[:, None].expand_as(x)
+    top = x.new_full((SEGMENTS, x.shape[1]), float("-inf")).scatter_reduce(0, index, x.detach(), "amax")
+    weight = torch.exp(x - top[at])
+    return weight / torch.zeros_like(top).index_add(0, at, weight)[at]
+
+
+def _segments(width: int, *, ordered: bool) -> Any:
+    def made(m: Make) -> tuple[torch.Tensor, ...]:
+        at = m.ids(200_000, below=SEGMENTS)
+        return m.normal(200_000, width), at.sort().values if ordered else at
+
+    return made
+
+
+def _in_segments(op: Call) -> Call:
+    return lambda x, at: op(x, at, SEGMENTS)
+
+
+def _spline(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    cells = w.shape[-1]
+    r = ((x[..., None] + 1) * (cells - 3) / 2 + 1 - torch.arange(cells)).abs().to(x.dtype)
+    near, far = 2 / 3 - r**2 + r**3 / 2, (2 - r).clamp_min(0) ** 3 / 6
+    return torch.where(r < 1, near, far).flatten(-2) @ w.flatten(1).T
+
+
+def _recurrence(gate: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    state, made = torch.zeros_like(x[:, 0]), []
+    for t in range(x.shape[1]):
+        state = gate[:, t] * state + x[:, t]
+        made.append(state)
+    return torch.stack(made, 1)
+
+
+def _sampled(image: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
+    scale = 2 / torch.tensor([image.shape[1] - 1, image.shape[0] - 1], dtype=image.dtype)
+    grid = (points.flip(-1) * scale - 1)[None, None]
+    return functional.grid_sample(image[None, None], grid, align_corners=True)[0, 0, 0]
+
+
+def _points(m: Make) -> tuple[torch.Tensor, ...]:
+    side = m.size(1024)
+    return m.normal(1024, 1024), (torch.rand(m.size(500_000), 2) * (side - 1)).to(m.dtype)
+
+
+def _group_norm(x: torch.Tensor, w: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    return functional.group_norm(x, max(1, w.shape[0] // 4), w, c)
+
+
+def _in_groups(op: Call) -> Call:
+    return lambda x, w, c: op(x, w, c, num_groups=max(1, w.shape[0] // 4))
+
+
+def _tanh(op: Call) -> Call:
+    return lambda *given: op(*given, approximate="tanh")
+
+
+CASES = (
+    Case("silu", "silu", map_of(1), functional.silu),
+    Case("gelu", "gelu", map_of(1), functional.gelu),
+    Case("gelu tanh", "gelu", map_of(1), _tanh(functional.gelu), ours=_tanh),
+    Case("mish", "mish", map_of(1), functional.mish),
+    Case("swiglu", "swiglu", map_of(2), lambda a, b: functional.silu(a) * b, 3, 5),
+    Case("geglu", "geglu", map_of(2), lambda a, b: functional.gelu(a) * b, 3, 5),
+    Case("softplus", "softplus", map_of(1), functional.softplus),
+    Case("ten operations", "ten_operations", map_of(2), _ten, 3, 5),
+    Case("huber loss", "huber_loss", map_of(2), functional.huber_loss, 2, 4),
+    Case("softmax 4096×1024", "softmax", rows(4096, 1024), lambda x: x.softmax(-1)),
+    Case("softmax 128×32768", "softmax", rows(128, 32768), lambda x: x.softmax(-1)),
+    Case("log_softmax", "log_softmax", rows(4096, 1024), lambda x: x.log_softmax(-1)),
+    Case("layer_norm", "layer_norm", rows(4096, 1024, 2), lambda x, w, c: functional.layer_norm(x, w.shape, w, c)),
+    Case("rms_norm", "rms_norm", rows(4096, 1024, 1), _rms),
+    Case("rms_norm of a residual", "rms_norm_residual",
+         lambda m: (m.normal(4096, 1024), m.normal(4096, 1024), m.normal(1024)), _rms_of_sum, 4, 4),
+    Case("cross entropy", "cross_entropy", lambda m: (m.normal(512, 32000), m.ids(512, below=32000)),
+         functional.cross_entropy, 1, 2),
+    Case("rope", "rope", _turned, _rope),
+    Case("embedding", "embedding", lambda m: (m.ids(8192, below=32000), m.normal(32000, 512)),
+         functional.embedding, None, None),
+    Case("embedding_bag", "embedding_bag", lambda m: (m.ids(4096, 32, below=100_000), m.normal(100_000, 128)),
+         lambda i, w: functional.embedding_bag(i, w, mode="sum"), None, None),
+    Case("kernel sum", "gaussian_kernel_sum", lambda m: (m.normal(4096, 3), m.normal(4096, 3), m.normal(4096, 1)),
+         _kernel_sum, None, None),
+    Case("depthwise conv1d", "conv1d", lambda m: (m.normal(8, 256, 2048), m.normal(256, 1, 4)),
+         lambda x, w: functional.conv1d(x, w, padding=3, groups=w.shape[0]),
+         ours=lambda op: lambda x, w: op(x, w, padding=3, groups=w.shape[0])),
+    Case("max_pool2d", "max_pool2d", lambda m: (m.normal(8, 64, 112, 112),),
+         lambda x: functional.max_pool2d(x, 3, 2, 1), None, None, lambda op: lambda x: op(x, 3, 2, 1)),
+    Case("avg_pool2d", "avg_pool2d", lambda m: (m.normal(8, 64, 128, 128),),
+         lambda x: functional.avg_pool2d(x, 2), None, None, lambda op: lambda x: op(x, 2)),
+    Case("segment_softmax, sorted", "segment_softmax", _segments(8, ordered=True), _segment_softmax, None, None,
+         _in_segments),
+    Case("segment_softmax", "segment_softmax", _segments(8, ordered=False), _segment_softmax, None, None, _in_segments),
+    Case("segment_sum", "segment_sum", _segments(64, ordered=False),
+         lambda x, at: x.new_zeros(SEGMENTS, x.shape[1]).index_add(0, at, x), None, None, _in_segments),
+    Case("bspline_kan", "bspline_kan", lambda m: (m.normal(4096, 64).clamp(-1, 1), m.normal(64, 64, 8)),
+         _spline, None, None),
+    Case("gated_recurrence", "gated_recurrence", lambda m: (m.normal(64, 128, 256).sigmoid(), m.normal(64, 128, 256)),
+         _recurrence, 3, 5),
+    Case("group_norm", "group_norm", lambda m: (m.normal(16, 128, 28, 28), m.normal(128), m.normal(128)),
+         _group_norm, ours=_in_groups),
+    Case("bilinear_sample", "bilinear_sample", _points, _sampled, None, None),
+)  # fmt: skip

@@ -39,9 +39,10 @@ _KINDS = {
 _SHORT = 40  # characters of numbers that are shown
 _DEVICES = ("cpu", "cuda", "meta", "mps", "xpu")
 _WORDS = {"int": "an int", "float": "a float", "bool": "a bool", "str": "a string"}
+_DIVIDED = "ZeroDivisionError"  # what torch says of whole numbers divided by 0
 _OUT_OF_RANGE = re.compile(
     r"out of (?:range|\w+ bounds|bounds)|invalid index|index \S+ is out"
-    r"|indexing axis dim should be positive|ZeroDivisionError",  # of positions in what has no elements
+    rf"|indexing axis dim should be positive|{_DIVIDED}",  # of positions in what has no elements
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"(\w+)(?:\(\): Expected reduction dim .*(?:non-zero size|numel)|\[\w+\] has no value, as)")
@@ -319,6 +320,8 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     if not _OUT_OF_RANGE.search(str(error)):
         unnamed = isinstance(error, IndexError) and not _is_ours(d.name, error)
         return IndexError(f"{d.name}: {error}") if unnamed else error
+    if _DIVIDED in str(error) and all(a.numel() for a in args if isinstance(a, Tensor)):
+        return ZeroDivisionError(f"{d.name}: a whole number is divided by 0, which has no value")
     values = dict(zip(op.arguments, args, strict=False))
     if d.orders and not _SOME.search(str(error)) and (unmet := _order_of_nothing(op, args, values)):
         return IndexError(f"{d.name}: {unmet}")

@@ -194,6 +194,15 @@ def test_an_intermediate_that_sizes_lead_out_of_is_named(
     assert "in self" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("sign", "expected"), [("//", [3, -4]), ("%", [1, -1])])
+def test_whole_numbers_divided_by_0_are_no_position(build_operator: Build, sign: str, expected: list[int]) -> None:
+    inputs = "{x: {shape: [N]}, n: {shape: [N], dtype: int}}"
+    share = build_operator(f"op: share\ninputs: {inputs}\nforward: y[i] = x[i] * (7 {sign} n[i])\n").share
+    assert share(torch.ones(2), torch.tensor([2, -2])).tolist() == expected
+    with pytest.raises(ZeroDivisionError, match=r"^share: a whole number is divided by 0, which has no value$"):
+        share(torch.ones(2), torch.tensor([2, 0]))
+
+
 def test_floats_are_promoted(affine: Any) -> None:
     assert affine(doubles(2, 3), doubles(4, 3).float()).dtype == torch.float64
 

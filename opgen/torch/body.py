@@ -264,15 +264,18 @@ def index_value(scope: Scope, places: Sequence[Place], space: Space, *, packs: b
 
 
 def _checked(scope: Scope, places: Sequence[Place], space: Space, *, packs: bool) -> Value:
-    at, extents = [p.at for p in places if not isinstance(p.at, Batch)], [p.extent for p in places]
+    at = [p.at for p in places if not isinstance(p.at, Batch)]
+    extents = [p.extent for p in places if not isinstance(p.at, Batch)]
     loops = tuple(x for x in space if any(x in loops_of(e, space) for e in at)) if packs else space
     values = [as_kind(scope, body_value(scope, e, loops), Kind.INT) for e in at]
     for k, v in enumerate(values):
         if len(v.text.text) > _LONG and not v.text.number and not isinstance(at[k], Read):
-            values[k] = body_value(scope, scope.named_position(at[k], loops), loops)
+            at[k] = scope.named_position(at[k], loops)
+            values[k] = body_value(scope, at[k], loops)
     varied = tuple(x for x in loops if any(x in v.loops for v in values))
     if packs and varied != loops:
-        return _checked(scope, places, varied, packs=False)
+        named = [Place(e, n) for e, n in zip(at, extents, strict=True)]
+        return _checked(scope, named, varied, packs=False)
     sizes = ", ".join(scope.number(n).text for n in extents if not isinstance(n, Batch))
     code = f"flat_index(({sizes}), {', '.join(v.text.text for v in values)})"
     number = all(v.text.number for v in values)

@@ -179,10 +179,11 @@ class _Lazy:
         if alone and within(e.at, shape, self.facts):
             return replace(e, at=at, fill=zero)
         stays = not any(varies(q) and self._may_leave(q, n) for q, n in zip(e.at, shape, strict=True))
-        if guard is not None and varies(guard) and stays and self._at_number(e):
+        if guard is not None and varies(guard) and stays and (self._at_number(e) or (alone and self._leaves(e))):
             return replace(e, at=at, fill=zero, wanted=self._mask(guard))
         if alone and not stays:
-            return self._read(self._row(e, shape, kind), guard)
+            asked = self._mask(guard) if guard is not None and varies(guard) and self._leaves(e) else self._anything()
+            return self._read(self._row(e, shape, kind, asked), guard)
         if guard is None and not alone:
             return replace(e, at=at, wanted=self._anything() if self._told_alone(e) else None)
         if guard is not None and self._implied(e, shape, guard):
@@ -220,10 +221,10 @@ class _Lazy:
         read = (r for q in e.at if not isinstance(q, Batch) for r in reads(q))
         return any(r.fill is None and self._alone(r, self.tensors[r.tensor][0]) for r in read)
 
-    def _row(self, e: Read, shape: Shape, kind: Kind) -> Read:
+    def _row(self, e: Read, shape: Shape, kind: Kind, asked: Scalar | None) -> Read:
         """An access to what a tensor has at the positions that are numbers, which gets a statement of its own.
 
-        Those that are none may leave the tensor for reasons of their own.
+        Those that are none may leave the tensor for reasons of their own. `asked`: whether the numbers are to be there.
         """
         loops: list[Loop] = []
         at: list[Scalar | Batch] = []
@@ -238,7 +239,7 @@ class _Lazy:
             else:
                 at.append(q)
         zero = Lit(False) if kind is Kind.BOOL else ZERO
-        body = Read(e.tensor, tuple(at), zero, self._anything())
+        body = Read(e.tensor, tuple(at), zero, asked)
         made = next((t for t in self.before if t.body == body), None)
         if made is None:
             made = Compute(self.fresh.fresh(f"{e.tensor}_row"), tuple(loops), body, kind=kind)
@@ -251,6 +252,14 @@ class _Lazy:
         """The condition that a statement runs over something, as far as sizes tell."""
         extents = [a.extent for a in self.statement.loops if isinstance(a, Axis) and self._may_be_empty(a.extent)]
         return reduce(both, (call("ne", n, ZERO) for n in dict.fromkeys(extents))) if extents else None
+
+    def _leaves(self, e: Read) -> bool:
+        """May a position that is the same at all elements leave the tensor, such as one at a step of a recurrence?"""
+        shape, _ = self.tensors[e.tensor]
+        return any(
+            not isinstance(q, Batch) and not varies(q) and self._may_leave(q, n)
+            for q, n in zip(e.at, shape, strict=True)
+        )
 
     def _may_leave(self, position: Scalar | Batch, extent: Scalar | Batch) -> bool:
         if isinstance(position, Batch | Lit) or isinstance(extent, Batch):

@@ -52,6 +52,13 @@ FOUND = {
     "a sine of the greatest of no integers": (
         "inputs: {x: {shape: [N]}}\noutputs: [y]\nforward: y[i < 2] = sin(max[j < N, k < 2](i) + min[j < N](j)//2)\n"
     ),
+    "the median of what is the same everywhere, added up along a diagonal": (
+        "inputs: {y: {shape: [N]}}\n"
+        "outputs: [t]\n"
+        "forward: |\n"
+        "  s[i < N, j < N] = logcumsumexp[i](median[k < N, l < N](y[0]))\n"
+        "  t[i] = softmax[i](s[i, i])\n"
+    ),
 }
 
 SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
@@ -67,4 +74,5 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "a gradient of the median of no first elements": {"x": (0, 2)},
     "the first of what may have none, beside each": {"x": (1,)},
     "a sine of the greatest of no integers": {"x": (0,)},
+    "the median of what is the same everywhere, added up along a diagonal": {"y": (2,)},
 }

@@ -170,6 +170,24 @@ FOUND = {
         "outputs: [t]\n"
         "forward: 't[s < N, ..., i < N] = tanh(t[s - 1, ..., i]*0.5 + where(i > 0, x[..., ids[i - 1]], 0))'\n"
     ),
+    "waves that read a first element at the step after theirs where an element wants it": (
+        "inputs: {x: {shape: [..., K, N]}, z: {shape: [..., N]}}\n"
+        "outputs: [t]\n"
+        "forward: |\n"
+        "  t[..., s < K, -1] = 0.5\n"
+        "  t[..., -1, -1] = 0.125\n"
+        "  t[..., s < K, r < N] = tanh(where(z[..., N - 1 - r] < 0.7, 0.5, x[..., s, 0])\n"
+        "      + where(0.5*x[..., 0, 0] > 0.1, 0.5*t[..., s - 1, r - 1], 0.2))\n"
+    ),
+    "waves that read a row of first elements at the step after theirs where an element wants it": (
+        "inputs: {x: {shape: [K, N, M]}, z: {shape: [N]}}\n"
+        "outputs: [t]\n"
+        "forward: |\n"
+        "  t[s < K, -1] = 0.5\n"
+        "  t[-1, -1] = 0.125\n"
+        "  t[s < K, r < N] = tanh(where(z[r] < 0.7 and r + 1 < M, x[s, 0, r + 1], 0.3)\n"
+        "      + where(0.5*x[0, 0, 0] > 0.1, 0.5*t[s - 1, r - 1], 0.2))\n"
+    ),
 }
 
 SHAPES = {
@@ -193,4 +211,9 @@ SHAPES = {
     "waves of one, whose second gradient moves numbers under a condition": {"x": (3,)},
     "a place that data tell, which is a factor too": {"x": (4,), "ids": (4,)},
     "a place that data tell one back, whose second gradient moves numbers there": {"x": (2, 4), "ids": (4,)},
+    "waves that read a first element at the step after theirs where an element wants it": {"x": (3, 2), "z": (2,)},
+    "waves that read a row of first elements at the step after theirs where an element wants it": {
+        "x": (3, 2, 3),
+        "z": (2,),
+    },
 }

@@ -186,7 +186,10 @@ def _first(wanted: str, out: Path, found: Sequence[str]) -> str:
     if named:
         return f"did you mean {' or '.join(map(repr, named))}?"
     if specs:
-        return f"first: {' or '.join(command('build', str(spec), out=out) for spec in specs)}"
+        told = f"first: {' or '.join(command('build', str(spec), out=out) for spec in specs)}"
+        op = operator_of(specs[0]) if path.suffix in (".yaml", ".yml") and len(specs) == 1 else None
+        called = click.get_current_context().info_name
+        return f"{told}, then: {command(called, op, out=out)}" if op and called else told
     if path.is_dir():
         return f"first: {command('build', wanted, out=out)}"
     if near := get_close_matches(path.stem, found, 1):

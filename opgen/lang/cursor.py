@@ -10,6 +10,7 @@ from opgen.diagnostics.model import Bag, Span
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.habits import ALONG, FOR, TURNED
 from opgen.lang.lexer import T, Token, tokenize
+from opgen.lang.primes import without_primes_behind_names
 from opgen.lang.slips import hints
 from opgen.schema.formula import Formula
 
@@ -24,7 +25,7 @@ class Cursor:
     def __init__(self, f: Formula, bag: Bag) -> None:
         self.formula = f
         self.bag = bag
-        self.tokens = tokenize(f, bag)
+        self.tokens = without_primes_behind_names(tokenize(f, bag))
         self.at = 0
         self.depth = 0
         self.tensors: tuple[str, ...] = ()  # those of the spec

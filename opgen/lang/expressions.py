@@ -24,6 +24,7 @@ from opgen.lang.joins import is_comprehension, is_list
 from opgen.lang.lexer import T, Token
 from opgen.lang.library import takes_shape
 from opgen.lang.limits import over_picked
+from opgen.lang.negated import NegationParser
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -45,12 +46,11 @@ from opgen.lang.numbers import number_value
 from opgen.lang.of_values import of_values
 from opgen.lang.other_signs import SHIFTS, equal, exclusive_or, inverted, of_bits, said_of, shifted
 from opgen.lang.positional import in_order
-from opgen.lang.questions import QuestionParser
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
 from opgen.lang.turned import marked, times
 from opgen.lang.type_limits import infinite, type_limit
-from opgen.lang.unparse import respelled, unparse
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
@@ -72,7 +72,7 @@ def _level(token: Token) -> int | None:
     return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
 
 
-class ExpressionParser(QuestionParser):
+class ExpressionParser(NegationParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
@@ -112,14 +112,7 @@ class ExpressionParser(QuestionParser):
                 made, written = inverted(token.span, self.expression(_UNARY))
                 self.bag.amend("OPG201", token.span, f"write `{written}`")
                 return made
-            within = token.span.text == "~" and self.in_arithmetic(self.tokens[max(self.at - 2, 0)])
-            operand = self.expression(_UNARY if token.span.text == "~" else _COMPARE)
-            if within or (token.span.text == "~" and self.in_arithmetic(self.token)):
-                whole, written = token.span.to(self.tokens[self.at - 1].span), f"(not {respelled(operand)})"
-                self.bag.amend("OPG201", token.span, Hint(f"write `{written}`", whole.text, written, whole))
-            elif token.span.text == "~":
-                operand = self.with_operators(operand, _COMPARE)
-            return Unary("not", operand, token.span.to(operand.span))
+            return self.negation(token, _UNARY, _COMPARE)
         return self.atom()
 
     def chain(self, left: Expr, level: int) -> Expr:

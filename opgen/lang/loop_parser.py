@@ -10,7 +10,7 @@ from opgen.lang.again import read_again
 from opgen.lang.expressions import ExpressionParser
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token
-from opgen.lang.loops import added_up, as_recurrences, as_written, in_one, looped, steps_of, with_target
+from opgen.lang.loops import added_up, as_recurrences, as_written, in_one, is_told, looped, steps_of, with_target
 from opgen.lang.nodes import Assign, Number
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -23,9 +23,17 @@ class LoopParser(ExpressionParser):
         super().__init__(f, bag, words)
         self.found: list[Assign] = []
         self.proposed: list[Assign] = []  # in place of those with a mistake
+        self.stepped: tuple[str, ...] = ()  # the names that loops go on with
 
     def loop(self, first: Token, end: Token) -> bool:
-        """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
+        """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves.
+
+        So does a `return` of what one ends with, which has been told with it.
+        """
+        if is_told(self.rest_of_statement(), self.stepped):
+            while self.token is not end:
+                self.advance()
+            return True
         index = looped(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
         if index is None:
             return self.adding(first, end)
@@ -72,6 +80,7 @@ class LoopParser(ExpressionParser):
         told = [s.span for s in self.proposed if s.target.name in steps.names]  # with the loop
         self.bag.keep([d for d in self.bag.items if d.span is None or not any(_is_in(d.span, at) for at in told)])
         self.lost |= dict.fromkeys(steps.names)
+        self.stepped += steps.names
         for name in steps.names:
             self.words.letters.pop(name, None)
         self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)

@@ -137,19 +137,43 @@ def as_written(s: Assign) -> Assign:
 def as_recurrences(steps: Steps, below: str, words: Vocabulary, read: Callable[[str], Expr | None]) -> str:
     """What is written for such a loop, with what its values are behind it; empty where they are changed there."""
     behind = [t for line in below.splitlines() if (t := line.partition("#")[0].strip())]
+    given = _given_back(steps, behind, words)
+    behind = [t for t in behind if not given or not t.startswith("return ")]
     reading = [t for t in behind if any(re.search(_read(n), t) for n in steps.names)]
     if any(re.match(rf"{n}\b", t) for t in reading for n in steps.names):
         return ""
     last = str(int(steps.count) - 1) if steps.count.isdigit() else f"{steps.count} - 1"
-    results = _results(steps, words, is_read=bool(reading))
+    results = given or _results(steps, words, is_read=bool(reading))
     after = [steps.read(t, (), last) for t in reading]
     after += [f"{new} = {n}{steps.place(last)}" for n, new in results.items()]
     after = [with_target(t, words, read) for t in after]
     instead = "it, of its start and of what reads its result" if reading else "it and of its start"
+    instead = instead.replace(" and of", ", of") + " and of `return`" if given else instead
     shown = f"write {listed((*steps.lines(), *after), 'and')} in place of {instead}"
     listing = f", and list {listed(results.values(), 'and')} under `outputs` in place of {listed(results, 'and')}"
     listing = listing if _are_listed(words) and results else ""
+    listing = f", with `outputs: [{', '.join(given.values())}]`" if given else listing
     return f"a loop that goes on from the step before is a recurrence: {shown}{listing}"
+
+
+def _given_back(steps: Steps, behind: Sequence[str], words: Vocabulary) -> dict[str, str]:
+    """The values of such a loop that `return` gives back, with what each is called after its last step; or nothing."""
+    names = _names_of(behind[-1]) if behind and behind[-1].startswith("return ") else []
+    if not names or not all(n in steps.names for n in names):
+        return {}
+    free = (*(("last", "y") if len(names) == 1 else ()), *(f"{n}_last" for n in names))
+    unused = [n for n in free if not words.knows(n) and n not in words.assigned]
+    return dict(zip(names, unused, strict=False)) if len(unused) >= len(names) else {}
+
+
+def is_told(text: str, stepped: Sequence[str]) -> bool:
+    """Whether a statement of another language gives back what loops have ended with, which is told there."""
+    return text.startswith("return ") and bool(stepped) and all(n in stepped for n in _names_of(text))
+
+
+def _names_of(text: str) -> list[str]:
+    """What `return` gives back."""
+    return [n.strip() for n in text.removeprefix("return ").strip("() ").split(",")]
 
 
 def with_target(line: str, words: Vocabulary, read: Callable[[str], Expr | None]) -> str:

@@ -27,6 +27,7 @@ from opgen.lang.layout import layout, read_along, read_unsliced
 from opgen.lang.lexer import T, Token
 from opgen.lang.loop_parser import LoopParser
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
+from opgen.lang.primes import note_primes
 from opgen.lang.results import returned
 from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice, sizes
@@ -115,6 +116,7 @@ class _Parser(LoopParser):
         """A statement, with what is foreign in it noted."""
         self.idioms = Idioms(self.words, read_again, turns=turns)
         self.words.bound = self.idioms.bound
+        note_primes(self.idioms, self.rest())
         return with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
 
     def by_rows(self, start: int) -> Assign | None:

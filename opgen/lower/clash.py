@@ -36,6 +36,7 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         or of_size_one(f, info, first, second)
         or _longer(f, info, first, second)
         or _swapped(f, info, first, second)
+        or _as_assigned(f, info, first, second)
         or _another(f, info, first, second)
     )
     hints = hints or _part(f, info, first, second)
@@ -161,6 +162,24 @@ def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str,
         return ()
     items[here[0]], items[there[0]] = items[there[0]], items[here[0]]
     return (f"did you mean `{second.tensor}[{', '.join(items)}]`?",)
+
+
+def _as_assigned(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
+    """A hint where two indices of an access are exchanged, and both of them fit the other way round."""
+    for site, other in ((first, second), (second, first)):
+        known, items = f.state.tensors.get(site.tensor), _items(site)
+        shape = known.shape if known is not None and known.shape is not None else ()
+        visible = [i for i in f.scope.visible() if isinstance(i, IndexInfo)] if f.scope is not None else []
+        there = [k for k, size in enumerate(shape) if size == other.extent]
+        if len(there) != 1 or items.count(info.name) != 1 or len(items) != len(shape) or BATCH in shape:
+            continue
+        here, (to,) = items.index(info.name), there
+        beside = [i for i in visible if i.name == items[to] and items.count(i.name) == 1]
+        if not beside or any(s.extent != site.extent for s in beside[0].sites if s.span != site.span):
+            continue
+        items[here], items[to] = items[to], items[here]
+        return (f"did you mean `{site.tensor}[{', '.join(items)}]`?",)
+    return ()
 
 
 def _another(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:

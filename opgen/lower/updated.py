@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.lang.circles import constant_part
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
-from opgen.lang.unparse import unparse_assign
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.updates import free_name, new_value, read_as
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.declare import Declarations
+
+_FIXED = "a recurrence reads its own earlier values at fixed distances"
 
 
 def renamed(d: Declarations, name: str) -> tuple[str, ...]:
@@ -21,6 +23,10 @@ def renamed(d: Declarations, name: str) -> tuple[str, ...]:
     block = d.forward if any(s.target.name == name for s in d.forward) else d.backward
     own = [s for s in block if s.target.name == name]
     starts = [s for s in own if _is_value(s)]
+    among = [(a, i) for s in own for a, i in _at_bound(s)] if any(map(_is_diagonal, own)) else []
+    if among:
+        access, item = among[0]
+        return (f"{_FIXED}, such as `{name}[i, j - 1]`: `{unparse(access)}` is read at `{unparse(item)}`, which runs",)
     if own[0].op != "=" or any(s.guard is not None or constant_part(s) is not None or _moved(s) for s in own):
         return ()
     names = _names(d, name, len(starts))
@@ -57,6 +63,20 @@ def _names(d: Declarations, name: str, count: int) -> list[str]:
 def _is_value(s: Assign) -> bool:
     """Whether a statement makes a new value: an update that reads its own name, `y += f(y)`, does so as well."""
     return s.op == "=" or s.target.name in names_read(s.value)
+
+
+def _is_diagonal(s: Assign) -> bool:
+    """Whether an index stands twice on the left, as in the start of a recurrence over intervals."""
+    left = [i.name for i in s.target.items or () if isinstance(i, Binder)]
+    return len({*left}) < len(left)
+
+
+def _at_bound(s: Assign) -> list[tuple[Access, Expr]]:
+    """Where a statement reads its own name at an index that a reduction in it binds, with that position."""
+    bound = [b.name for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
+    reads = [n for n in nodes(s.value) if isinstance(n, Access) and n.name == s.target.name]
+    items = [(a, i) for a in reads for i in a.items if not isinstance(i, Dots)]
+    return [(a, i) for a, i in items if any(name in bound for name in names_read(i))]
 
 
 def _moved(s: Assign) -> bool:

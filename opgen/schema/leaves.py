@@ -25,7 +25,7 @@ from opgen.schema.formula import Formula, Word
 from opgen.schema.narrow import narrow
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
-from opgen.schema.spelling import is_dashed, is_read, is_size
+from opgen.schema.spelling import is_dashed, is_read, is_size, lines_without_keywords, without_primes
 from opgen.version import LANGUAGE
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
@@ -179,7 +179,8 @@ def word(
         raise expected(what, node)
     name = node.text
     if not pattern.fullmatch(name):
-        better = spelt(name if name.isascii() else in_ascii(name) or "")
+        better = without_primes(name, node.span.source.text) if pattern is SNAKE else name
+        better = spelt(better if better.isascii() else in_ascii(better) or "")
         if not name.isascii() and re.search(rf"\b{re.escape(better)}\b", node.span.source.text):
             better += "_" * bool(better)  # something has that name
         if pattern is SNAKE and re.search(rf"[\[,]\s*{better}\s*[\],<]", node.span.source.text):
@@ -210,18 +211,14 @@ def word(
             hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
         plain = pattern is OPERATOR or (pattern is SNAKE and hints[:1] == (f"write `{better}`",))
         certain = respelt(node, better if pattern.fullmatch(better) else "unnamed") if plain else None
-        if (
-            pattern in (SNAKE, CAMEL)
-            and len(name) > (pattern is CAMEL)
-            and is_read(node)
-            and hints == (f"write `{better}`",)
-        ):
+        known = pattern in (SNAKE, CAMEL) and len(name) > (pattern is CAMEL)
+        if known and is_read(node) and hints == (f"write `{better}`",):
             hints = (f"write `{better}`, here and in {elsewhere if pattern is SNAKE else 'all places'}",)
         message = f"`{shortened(name)}` is not {what}"
         raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):
-        label, certain = f"`{name}` is a keyword of Python", respelt(node, f"{name}_")
-        hints, meant = (f"write `{name}_`, say",), certain if pattern is OPERATOR else None
+        label, meant = f"`{name}` is a keyword of Python", respelt(node, f"{name}_") if pattern is OPERATOR else None
+        hints = (f"write `{name}_`, {'say' if pattern is not SNAKE else lines_without_keywords(node)}",)
         raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=hints, meant=meant)
     return Word(name, node.span)
 

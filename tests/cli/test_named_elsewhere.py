@@ -54,8 +54,8 @@ def test_both_are_named_where_there_are_two(folder: Path, opgen: Opgen) -> None:
     ("wanted", "meant"),
     [
         ("leaky", "opgen build specs/leaky.yaml"),
-        ("specs/leaky.yaml", "opgen build specs/leaky.yaml"),
-        ("leaky.yaml", "opgen build specs/leaky.yaml"),
+        ("specs/leaky.yaml", "opgen build specs/leaky.yaml, then: opgen {} leaky"),
+        ("leaky.yaml", "opgen build specs/leaky.yaml, then: opgen {} leaky"),
         ("bent", "opgen build ops/bent.yaml"),
         ("other_name", "opgen build specs/named.yaml"),
         ("ops", "opgen build ops"),
@@ -70,9 +70,12 @@ def test_what_is_not_built_yet_is_built_first(
         (folder / "generated/zork/manifest.json").write_text("{}")
     code, _, err = opgen(command, wanted)
     assert code == 2
-    assert f"there is no operator '{wanted}' in generated; first: {meant}\n" in err
+    assert f"there is no operator '{wanted}' in generated; first: {meant.format(command)}\n" in err
     if wanted == "leaky":
         assert f"in out; first: {meant} --out out\n" in opgen(command, wanted, "--out", "out")[2]
+    if wanted == "leaky.yaml":
+        then = f"first: opgen build specs/leaky.yaml --out out, then: opgen {command} leaky --out out\n"
+        assert then in opgen(command, wanted, "--out", "out")[2]
 
 
 def test_an_operator_that_is_built_is_called_by_its_name(folder: Path, opgen: Opgen) -> None:

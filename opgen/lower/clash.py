@@ -165,11 +165,16 @@ def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str,
 
 
 def _as_assigned(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
-    """A hint where two indices of an access are exchanged, and both of them fit the other way round."""
+    """A hint where an index of a reduction and another one are exchanged, and both fit the other way round.
+
+    An index of the target is as likely to be the wrong one where it is read elsewhere.
+    """
+    if f.scope is None or any(loop is info for loop in f.scope.root().loops):
+        return ()
     for site, other in ((first, second), (second, first)):
         known, items = f.state.tensors.get(site.tensor), _items(site)
         shape = known.shape if known is not None and known.shape is not None else ()
-        visible = [i for i in f.scope.visible() if isinstance(i, IndexInfo)] if f.scope is not None else []
+        visible = [i for i in f.scope.visible() if isinstance(i, IndexInfo)]
         there = [k for k, size in enumerate(shape) if size == other.extent]
         if len(there) != 1 or items.count(info.name) != 1 or len(items) != len(shape) or BATCH in shape:
             continue

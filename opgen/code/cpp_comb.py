@@ -92,7 +92,7 @@ def comb(body: Body, index: str, lets: Mapping[str, Let]) -> Comb | None:
         elif _is_bound(c, index) and isinstance(c, Apply) and _even(c.args[0], index, divisor):
             below.append((c.args[0], c.args[1]))
         else:
-            rest.append(c)
+            rest.append(_closed(c, lets))
     start = next(iter(starts))[0] if adds else None
     return Comb(
         index, divisor, start, tuple(uniform), tuple(clips), tuple(below), tuple(_without(n, rest) for n in body)
@@ -203,6 +203,13 @@ def _opened(e: Scalar, lets: Mapping[str, Let]) -> Scalar:
     known: dict[Scalar, Scalar] = {Read(name, ()): x.value for name, x in lets.items()}
     while any(a in known for a in walk(e)):
         e = substitute(e, known)
+    return e
+
+
+def _closed(e: Scalar, lets: Mapping[str, Let]) -> Scalar:
+    """The same with the locals again: what they stand for is read nowhere else."""
+    for name, x in reversed([*lets.items()]):
+        e = substitute(e, {_opened(x.value, lets): Read(name, ())})
     return e
 
 

@@ -157,6 +157,14 @@ FOUND = {
         "reciprocal(0.5 + square(t1[clamp(int(floor(2*x[integer(seed, N), ...] + 1)), 0, 3 - 1), p, ...]))\n"
         "  pad(t2[N - 1 - q, i, ...]) *= t1[q, 0, ...]\n"
     ),
+    "a third of an index beside a local, under a condition": (
+        "inputs: {x: {shape: [N, N]}, ids: {shape: [N], dtype: int}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[p < 2] = x[p, 0]*(x[p, clamp(int(x[2, 1]), 0, N - 1)] > pad(x[p//3, -2*p - 1], 0))\n"
+        "  pad(t[ids[q]]) *= sin(x[1, ids[q]])\n"
+        "  y[i < 2] = t[i]\n"
+    ),
 }
 
 SHAPES = {
@@ -187,4 +195,5 @@ SHAPES = {
         "y": (1, 2),
         "seed": (),
     },
+    "a third of an index beside a local, under a condition": {"x": (3, 3), "ids": (3,)},
 }

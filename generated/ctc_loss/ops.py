@@ -1964,6 +1964,7 @@ OP = register(
         computed=(
             ("targets", "0 <= s//2 < S", "targets", 1),
             ("log_probs", "0 <= label[b, s] < C", "log_probs", 2),
+            ("input_lengths", "0 <= input_lengths[b] - 1 < T", "log_probs", 0),
             ("target_lengths", "0 <= 2*target_lengths[b] < L"),
             ("target_lengths", "0 <= 2*target_lengths[b] - 1 < L"),
         ),

@@ -11,12 +11,12 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.backwards import backwards
 from opgen.lang.bars import length
+from opgen.lang.behind import in_brackets
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
 from opgen.lang.brackets import is_indexed
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order, of_call, placed
-from opgen.lang.ends import ended
 from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, OTHER_THAN, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
@@ -326,7 +326,7 @@ class ExpressionParser(NegationParser):
                     picked = over_picked(token.text, [as_binder(i) for i in items], body, picks)
                     self.idioms.unclear |= picked is None
                     return picked or body
-                items, body = ended(self.idioms, items, body)
+                items, body, more = in_brackets(self.idioms, token.text, items, body, more)
                 meant = backwards(self.idioms, token.text, items, body, span) or self.idioms.limited(
                     token.text, items, body, span
                 )

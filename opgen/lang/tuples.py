@@ -29,10 +29,8 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     if len(values := between_commas(value)) == len(targets):
         stated = (f"`{s}`" for s in map(partial(_stated, words), targets, values))
         return (f"a statement for each: {', '.join(stated)}",)
-    if words.shapes.get(value, ("",))[-1] == str(len(targets)):
-        at = ", ".join(words.letters[value][:-1])
-        parts = (f"`{t} = {value}[{at}{', ' if at else ''}{k}]`" for k, t in enumerate(targets))
-        return (f"a statement for each component: {', '.join(parts)}",)
+    if components := _components(words, targets, value):
+        return (f"a statement for each component: {', '.join(components)}",)
     extreme = _EXTREME.fullmatch(f"={value}")
     if extreme is not None and len(targets) == 2:
         fn, rest = extreme["fn"], extreme["rest"]
@@ -66,6 +64,23 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
             lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
         return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
+
+
+def _components(words: Vocabulary, targets: Sequence[str], value: str) -> list[str]:
+    """A statement for each name that stands for one place of a tensor, along its first dim or, failing that, its last
+    one; none where neither has as many places as there are names.
+    """
+    whole = re.fullmatch(r"(\w+)(?:\[\s*(?:\.\.\.|:)?(?:\s*,\s*:)*\s*\])?", value)
+    name = "" if whole is None else whole[1]
+    shape, letters = words.shapes.get(name, ()), words.letters.get(name, ())
+    at = next((k for k in (0, len(shape) - 1) if shape and shape[k] == str(len(targets))), None)
+    if at is None or len(letters) != len(shape):
+        return []
+    rest = [*letters[:at], *letters[at + 1 :]]
+    left = f"[{', '.join(rest)}]" if rest and rest != ["..."] else ""
+    places = [", ".join([*letters[:at], str(k), *letters[at + 1 :]]) for k in range(len(targets))]
+    pairs = zip(targets, places, strict=True)
+    return [f"`{t if '[' in t else t + left} = {name}[{place}]`" for t, place in pairs]
 
 
 def _places_of(words: Vocabulary, targets: Sequence[str], value: str) -> str | None:

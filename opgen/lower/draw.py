@@ -120,7 +120,8 @@ def draw(f: Frame, e: Call) -> Typed:
         first = e.args[0] if e.args else None
         named = first.name if isinstance(first, Name) and first.name not in f.state.tensors else "seed"
         declared = f"inputs: {{{named}: {{dtype: seed}}}}"
-        hint = f"declare one: `{declared}`; a call of the operator may leave it out"
+        last = ", behind the other inputs" if f.decl.inputs else ""
+        hint = f"declare one{last}: `{declared}`; a call of the operator may leave it out"
         if named in f.decl.params:
             hint = f"a seed is no param, but stands under `inputs`: `{declared}`"
         elif named in f.decl.inputs:

@@ -6,13 +6,14 @@ does not count where the shorter one has ended: `-inf` in a `max` or a `logaddex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
 from opgen.lang.nodes import Assign, Binder, Call, Expr, Name, Reduction, Sum, Unary
 from opgen.lang.unparse import respelled, unparse_target
-from opgen.lang.walk import operands
+from opgen.lang.walk import nodes, operands
 
 _FILLS = {"logaddexp": "-inf", "max": "-inf", "min": "inf", "logsumexp": "-inf", "sum": "0"}
 
@@ -22,17 +23,27 @@ def guarded(s: Assign, index: str, size: str, end: str, places: Sequence[Span]) 
     where the index is none of its target.
     """
     items = s.target.items or ()
-    if s.op != "=" or not any(isinstance(i, Binder) and i.name == index for i in items):
+    if not any(isinstance(i, Binder) and i.name == index for i in items):
         return ""
-    part, fill = _part(s.value, places)
-    made = f"where({index} < {end}, {respelled(part)}, {fill})"
     stated = (
         replace(i, extent=Name(size, i.span)) if isinstance(i, Binder) and i.name == index and i.extent is None else i
         for i in items
     )
-    target = unparse_target(replace(s.target, items=tuple(stated)))
+    return conditioned(replace(s, target=replace(s.target, items=tuple(stated))), f"{index} < {end}", places)
+
+
+def conditioned(s: Assign, condition: str, places: Sequence[Span]) -> str:
+    """The statement with a condition around what is read at some places; empty where it is a scatter, or where that
+    would be around the reduction that binds an index of the condition.
+    """
+    part, fill = _part(s.value, places)
+    names = re.findall(r"\w+", condition)
+    own = [b.name for n in nodes(part) if isinstance(n, Reduction) for b in n.binders if isinstance(b, Binder)]
+    if s.op != "=" or any(n in own for n in names):
+        return ""
+    made = f"where({condition}, {respelled(part)}, {fill})"
     guard = "" if s.guard is None else f" if {respelled(s.guard)}"
-    return f"{target} = {respelled(s.value, (part, made))}{guard}"
+    return f"{unparse_target(s.target)} = {respelled(s.value, (part, made))}{guard}"
 
 
 def _part(e: Expr, places: Sequence[Span]) -> tuple[Expr, str]:

@@ -18,6 +18,7 @@ from opgen.ir.scalar import Dim, Lit, Param, Read, Scalar, children, walk
 from opgen.lang.nodes import Binder
 from opgen.lang.walk import statement_at
 from opgen.lower.domain import end_of
+from opgen.lower.first_point import leaves_at_an_end
 from opgen.lower.outside import left_out
 from opgen.lower.scope import Check, Frame, IndexInfo
 
@@ -30,6 +31,8 @@ def leaving(f: Frame, c: Check, furthest: Callable[[Frame, Check, IndexInfo], st
     if not c.always or isinstance(c.position, Lit):
         return
     if isinstance(c.position, Read) and _past_the_end(f, c, c.position.tensor):
+        return
+    if leaves_at_an_end(f, c):
         return
     facts = _facts(f, c)
     position, last = polynomial(c.position), polynomial(c.extent) - number(1)

@@ -26,7 +26,7 @@ from opgen.ir.scalar import (
 )
 from opgen.lang import habits
 from opgen.lang.nodes import Binder, Compare, Dots, Name, Reduction
-from opgen.lang.unparse import unparse, unparse_assign, unparse_target
+from opgen.lang.unparse import respelled, unparse, unparse_assign, unparse_target
 from opgen.lang.walk import names_read, nodes, statement_at, transform
 from opgen.lower.along import size_of
 from opgen.lower.bound_left import bound_on_the_left
@@ -60,7 +60,7 @@ def _order(f: Frame, e: Reduction) -> Typed:
     """An order statistic: its body by the rules of reductions, or of index operators."""
     row = ORDERS[e.name]
     if row.takes and e.further is None:
-        hint = f"write `{e.name}[k](x[k], {row.takes})`"
+        hint = f"write `{respelled(e).removesuffix(')')}, {row.takes})`"
         return f.error("OPG210", f"`{e.name}` takes two arguments, the elements and `{row.takes}`", e.span, hint)
     if row.keeps_index and len(e.binders) != 1:
         return f.error("OPG246", f"`{e.name}` takes one index", e.span)

@@ -6,17 +6,21 @@ In: an operator and what was derived of each variant. Out: `SampleCase`s with in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import counted
 from opgen.ir.declared import StatedCase
 from opgen.ir.operator import Operator, Variant
-from opgen.ir.program import Chosen, Given, Program, statement_reads, statement_scalars, targets
+from opgen.ir.program import Chosen, Given, Kind, Program, statement_reads, statement_scalars, targets
 from opgen.ir.scalar import Apply, Dim, walk
 from opgen.opt.derive import Derived
 from opgen.package.sample_numbers import default_value
 from opgen.package.sample_values import finite, is_rounded, states_gradients
 from opgen.package.samples import Chooser, SampleCase
+from opgen.package.view_positions import doubted
+
+_LARGER = (16, 32, 64)
 
 
 def sample_cases(operator: Operator, derived: Sequence[Derived]) -> tuple[SampleCase, ...]:
@@ -44,15 +48,37 @@ def untested(
 ) -> Iterator[Diagnostic]:
     """A warning at the name of an operator where a variant has no case, so that nothing tests it."""
     tested = [c.variant for c in cases]
-    lacking = [d.variant for d in derived if d.variant not in tested]
+    lacking = [d for d in derived if d.variant not in tested]
     if not lacking:
         return
-    dims = dict.fromkeys(n.name for v in lacking for t in v.program.inputs for n in t.shape if isinstance(n, Dim))
-    hint = f"state sizes that go together: `tests: {{sizes: {{{next(iter(dims), 'N')}: 8}}}}`"
     name = f"`{operator.name}`"
     what = name if len(lacking) == len(derived) else f"{counted(len(lacking), 'variant')} of {name}"
     message = f"nothing tests {what}: it can be called with none of the sizes and values that were tried"
-    yield Diagnostic("OPG402", message, place, hints=(hint,), severity=Severity.WARNING)
+    stated = states_gradients(operator) or holds_constant(derived) or is_rounded(operator)
+    must = {told: by_values for d in lacking for told, by_values in doubted(d.variant.program).items()}
+    notes = tuple(f"where a position is read, `{told}` must hold" for told in must)
+    hint = _by_values(operator) if any(must.values()) else _sizes(operator, lacking, stated=stated)
+    yield Diagnostic("OPG402", message, place, hints=(hint,), notes=notes, severity=Severity.WARNING)
+
+
+def _by_values(operator: Operator) -> str:
+    """What to do about positions that are out of range with all values that were tried."""
+    names = ", ".join(f"{t.name}: […]" for t in operator.operands if t.kind is Kind.INT)
+    where = "let a condition around what is read say so, or write `pad(…, 0)` there"
+    return f"{where}; or state values with which it holds: `tests: {{cases: [{{{names}}}]}}`"
+
+
+def _sizes(operator: Operator, lacking: Sequence[Derived], *, stated: bool) -> str:
+    """Sizes to state: larger ones than are tried of themselves where the operator can be called with these."""
+    free = [t.shape for d in lacking for t in d.variant.program.inputs]
+    dims = dict.fromkeys(n.name for shape in free for n in shape if isinstance(n, Dim))
+    for size in _LARGER if len(dims) == 1 else ():
+        larger = replace(operator, tests=replace(operator.tests, sizes=tuple((n, size) for n in dims)))
+        if all(Chooser(larger, d, stated=stated).case() is not None for d in lacking):
+            return f"state sizes that go together: `tests: {{sizes: {{{next(iter(dims))}: {size}}}}}`"
+    if not dims:
+        return "state params and values that go together: `tests: {cases: [{…}]}`"
+    return f"state sizes that go together: `tests: {{sizes: {{{', '.join(f'{n}: …' for n in dims)}}}}}`"
 
 
 def _decides(operator: Operator) -> bool:

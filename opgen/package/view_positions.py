@@ -42,25 +42,45 @@ def position_fields(s: Surface) -> list[str]:
     computed: dict[str, None] = {}
     orders: dict[str, None] = {}
     for _, p in s.programs("forward"):
-        own = {name for st in p.statements if isinstance(st, Recurrence) for name in targets(st)}
+        known = (*s.inputs, *s.output_names)
         for st in definitions(p):
             statistic, factors = _statistic(st), _factors(p, st)
             if statistic and factors:
                 orders[tupled([quoted(statistic), *factors])] = None
-            for name, at, shape, held in _accesses(p, st):
-                for position, extent in zip(at, shape, strict=True):
-                    operand = _operand(p, position)
-                    sized = _sized(p, extent)
-                    if operand is not None and sized is not None:
-                        read[tupled([quoted(operand), *sized])] = None
-                    elif name not in own and is_doubtful(p, _loops(st, name), position, extent, held):
-                        known = name in (*s.inputs, *s.output_names)
-                        blamed = name if known else _source(p, position) or _named(p, name, position, extent)
-                        condition = f"0 <= {_written(p, position)} < {text.shape((extent,))[1:-1]}"
-                        row = tupled([quoted(blamed), quoted(condition), *(sized[:2] if sized else ())])
-                        computed.update({row: None} if blamed else {})
+        for name, position, extent, doubted in _positions(p):
+            operand = _operand(p, position)
+            sized = _sized(p, extent)
+            if operand is not None and sized is not None:
+                read[tupled([quoted(operand), *sized])] = None
+            elif doubted:
+                blamed = name if name in known else _source(p, position) or _named(p, name, position, extent)
+                row = tupled([quoted(blamed), quoted(_inside(p, position, extent)), *(sized[:2] if sized else ())])
+                computed.update({row: None} if blamed else {})
     rows = {"positions": read, "computed": computed, "orders": orders}
     return [f"{name}={tupled([*found])}" for name, found in rows.items() if found]
+
+
+def doubted(p: Program) -> dict[str, bool]:
+    """What must hold where a position is read that may leave its tensor, and whether values decide that."""
+    return {_inside(p, at, n): bool(_source(p, at)) for _, at, n, is_in_doubt in _positions(p) if is_in_doubt}
+
+
+def _positions(p: Program) -> Iterator[tuple[str, Position, Scalar | Batch, bool]]:
+    """Every position that a statement reads or writes, of which tensor and along which extent: is it in doubt?
+
+    What a recurrence reads of itself is kept inside, but for positions computed from integers of operands.
+    """
+    own = {name for st in p.statements if isinstance(st, Recurrence) for name in targets(st)}
+    for st in definitions(p):
+        for name, at, shape, held in _accesses(p, st):
+            for position, extent in zip(at, shape, strict=True):
+                judged = name not in own or bool(_source(p, position))
+                doubt = judged and is_doubtful(p, _loops(st, name), position, extent, held)
+                yield name, position, extent, doubt
+
+
+def _inside(p: Program, position: Position, extent: Scalar | Batch) -> str:
+    return f"0 <= {_written(p, position)} < {text.shape((extent,))[1:-1]}"
 
 
 def _statistic(st: Compute | Scatter) -> str:

@@ -48,6 +48,12 @@ def unmasked(text: str) -> str:
     return text.translate(_BACK)
 
 
+def computed_in(dtype: str) -> str:
+    """What to do instead where all is to be computed in doubles; nothing for other dtypes."""
+    double = dtype.rpartition(".")[2].lower() in ("float64", "double", "fp64", "f64")
+    return ": what is passed as float64 is computed in float64, so pass `x.double()`" * double
+
+
 def of_param(text: str) -> str:
     """What to write for the type of a param; nothing where an annotation says nothing that is known."""
     inner = _inner(text)

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
-from opgen.schema.annotations import as_shape, of_dtype, of_param
+from opgen.schema.annotations import as_shape, computed_in, of_dtype, of_param
 from opgen.schema.blocks import as_block
 from opgen.schema.dtypes import DTYPES
 from opgen.schema.flow import words_of
@@ -313,7 +313,7 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
             elif alias and guess and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
             if len(allowed) == 1:
-                hints = ["leave it away"]
+                hints = [f"leave it away{computed_in(node.text)}"]
             if annotated and not alias:
                 guess, meant, hints = None, None, [annotated]
             message = f"expected {what}, found {node.kind}"

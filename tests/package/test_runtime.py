@@ -121,6 +121,26 @@ def test_a_position_out_of_range_is_told_as_it_is_written(build_operator: Build)
         module.looked_up(torch.eye(3), torch.randn(2))
 
 
+KNAPSACK = """
+op: knapsack
+inputs: {value: {shape: [N]}, weight: {shape: [N], dtype: int}}
+params: {cap: {type: int, default: 4}}
+forward: |
+  best[n, w < cap + 1] = max(best[n - 1, w], best[n - 1, w - weight[n]] + value[n])
+  total = best[N - 1, cap]
+"""
+
+
+def test_a_position_of_a_recurrence_that_integers_decide_is_told(build_operator: Build) -> None:
+    module = build_operator(KNAPSACK)
+    with pytest.raises(IndexError) as caught:
+        module.knapsack(torch.ones(3), torch.tensor([0, 2, 1]))
+    start, _, end = str(caught.value).partition(" is out of range")
+    assert start == "knapsack: a position of weight"
+    assert end.endswith("; where it is read, 0 <= w - weight[n] < cap + 1")
+    assert "in self" not in end
+
+
 @pytest.mark.parametrize(
     ("text", "blamed", "condition"),
     [(MOVED, "x", "0 <= at[n] + by < V = 5"), (DOUBLED, "at", "0 <= t[n] < V = 5 and 0 <= t[n] + 1 < V = 5")],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opgen.diagnostics.model import Severity
+from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir.interp import Array
 from opgen.ir.program import Kind
 from opgen.package.sample_arrays import InputSample
@@ -205,3 +205,24 @@ def test_it_is_told_that_nothing_is_tested(text: str, told: str) -> None:
     assert len(warnings) == bool(told)
     assert all(told in d.message and d.severity is Severity.WARNING for d in warnings)
     assert found.files
+
+
+def untested(text: str) -> Diagnostic:
+    found = run(SpecFile(Path("spec.yaml"), text.encode(), "spec.yaml"))
+    (warning,) = (d for d in found.diagnostics if d.code == "OPG402")
+    return warning
+
+
+def test_what_must_hold_where_nothing_fits_is_told() -> None:
+    far = "op: far\ninputs: {x: {shape: [N]}}\nforward: y = x[N - 20]\n"
+    warning = untested(far)
+    assert warning.notes == ("where a position is read, `0 <= N - 20 < N` must hold",)
+    assert warning.hints == ("state sizes that go together: `tests: {sizes: {N: 32}}`",)
+    stated = run(SpecFile(Path("spec.yaml"), f"{far}tests: {{sizes: {{N: 32}}}}\n".encode(), "spec.yaml"))
+    assert not stated.diagnostics
+    fields = "inputs: {x: {shape: [V]}, d: {shape: [N], dtype: int, domain: d >= 1}}"
+    taken = f"op: taken\n{fields}\nforward: y[n] = x[n - d[n]]\n"
+    warning = untested(taken)
+    assert warning.notes == ("where a position is read, `0 <= n - d[n] < V` must hold",)
+    assert "sizes" not in warning.hints[0]
+    assert "tests: {cases: [{d: […]}]}" in warning.hints[0]

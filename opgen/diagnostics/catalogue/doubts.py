@@ -37,7 +37,8 @@ ROWS = (
         "OPG260",
         "In range for the least sizes only",
         "A position such as `i - j` over one dim, or `n - padding`, is in its tensor where the dim is 1 or the param"
-        " 0, and outside for all others: such a call fails. A warning; the spec builds all the same.",
+        " 0, and outside for all others: such a call fails. So does each in which `x[t - d[t]]` is read where"
+        " `d >= 1`, as `t` begins at 0. A warning; the spec builds all the same.",
         "y[i < N] = sum[j](x[i - j]*x[j])",
         "y[i < N] = sum[j](pad(x[i - j], 0)*x[j])",
         given="inputs: {x: {shape: [N]}}",

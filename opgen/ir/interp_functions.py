@@ -166,7 +166,15 @@ def _polygamma(n: Value, a: Value) -> float:
 
 
 def _scaled_bessel(order: int) -> Callable[[Value], float]:
-    return lambda a: _special("besseli")(order, a) * math.exp(-abs(a))
+    def g(a: Value) -> float:
+        import mpmath
+
+        if math.isnan(a) or math.isinf(a):
+            return NAN if math.isnan(a) else 0.0
+        with mpmath.workdps(30):
+            return float(mpmath.besseli(order, a) * mpmath.exp(-abs(mpmath.mpf(a))))
+
+    return g
 
 
 _BEYOND = 2**63

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Label, Severity
 from opgen.ir import text
+from opgen.ir.polynomial import slope
 from opgen.ir.scalar import ONE, Apply, Batch, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
@@ -215,7 +216,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     for c in inside:
         if (first := before_the_start(f, c, info)) is not None and isinstance(c.extent, Dim):
             of_0 = f"write `pad({c.site.span.text}, 0)`, or another value for what is outside"
-            written = left_out(f, c, below=True, above=False, of_0=of_0)
+            beside = [slope(c.position, name) for name, i in c.indices if i is not info]  # what may lead past the end
+            written = left_out(f, c, below=True, above=any(k is None or k > 0 for k in beside), of_0=of_0)
             return (
                 f"`{c.site.tensor}` is read from {first} on: {written}, and state the extent:"
                 f" `{index} < {c.extent.name}`"

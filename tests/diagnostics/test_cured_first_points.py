@@ -112,3 +112,11 @@ def test_computing_in_doubles_is_passing_doubles() -> None:
     (found,) = diagnosed(text)
     assert found.hints == ("leave it away: what is passed as float64 is computed in float64, so pass `x.double()`",)
     built(text.replace("compute_dtype: float64\n", ""))
+
+
+def test_a_window_around_a_point_is_inside_at_both_ends() -> None:
+    fields = "inputs: {x: {shape: [..., T]}}\nparams: {k: {type: int, default: 3}}"
+    mean, _, end = lines(whole(fields, "y[..., t] = mean[w < k](x[..., t + w - k//2])"))[1:4]
+    assert mean.count("0 <= t + w - k//2 < T") == 2
+    assert end == "t < T"
+    built(whole(fields, f"y[..., {end}] = {mean}"))

@@ -222,7 +222,7 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     batch = g.batch | index.batch
     option = f", fill={g.fill}" if g.fill else ""
     if g.wanted is not None and not g.fill:
-        option = f", wanted={packed(scope, g.wanted, space).text.text}"
+        option = f", wanted={_asked(scope, g.wanted)}"
 
     def call(name: str, rows: Value, index: Value, loops: Space) -> Value:
         code = f"{name}({rows.text.text}, {index.text.text}{option})"

@@ -59,6 +59,13 @@ FOUND = {
         "  s[i < N, j < N] = logcumsumexp[i](median[k < N, l < N](y[0]))\n"
         "  t[i] = softmax[i](s[i, i])\n"
     ),
+    "the median of what is repeated, added up along a diagonal": (
+        "inputs: {y: {shape: [N]}}\n"
+        "outputs: [t]\n"
+        "forward: |\n"
+        "  s[i < N, j < N] = logcumsumexp[i](median[k < N, l](y[l]))\n"
+        "  t[i] = softmax[i](s[i, i])\n"
+    ),
 }
 
 SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
@@ -75,4 +82,5 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "the first of what may have none, beside each": {"x": (1,)},
     "a sine of the greatest of no integers": {"x": (0,)},
     "the median of what is the same everywhere, added up along a diagonal": {"y": (2,)},
+    "the median of what is repeated, added up along a diagonal": {"y": (2,)},
 }

@@ -240,9 +240,10 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
 
 
 def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
-    """Whether a `'` stands directly behind a value, where MATLAB and Julia turn a matrix round."""
+    """Whether a `'` stands behind a value, or one more or two, where MATLAB and Julia turn a matrix round."""
     behind = bool(tokens) and tokens[-1].kind is not T.TEXT and _ends_value(tokens[-1])
-    return text[at] in "'\u1d40\u22a4" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]'")
+    value = text[max(at - 3, 0) : at].rstrip("'")[-1:]
+    return text[at] in "'\u1d40\u22a4" and behind and (value.isalnum() or value in ("_", ")", "]"))
 
 
 def _told_later(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:

@@ -117,8 +117,7 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
             at = end
             continue
         if kind == "op":
-            depth += (piece in "([") - (piece in ")]")
-            depth = max(depth, 0)
+            depth = max(depth + (piece in "([") - (piece in ")]"), 0)
         elif kind == "name":
             own.add(piece)
         elif kind == "number" and not bad and at < len(text) and (text[at].isalpha() or text[at] == "_"):

@@ -39,7 +39,7 @@ def sample(device: str) -> None:
     from benchmarks.gpu import prepared, results
     from benchmarks.gpu_cases import CASES, Make
 
-    ops = prepared(CASES, compiled=device == "cuda")
+    ops = prepared(CASES, "_native_cuda.so" if device == "cuda" else None)
     for case in CASES:
         op, runtime = ops[case.op]
         torch.manual_seed(0)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from benchmarks.gpu_cases import Call, Case, Make
+from benchmarks.gpu_cases import Call, Case, Make, rms, segment_softmax, with_residual
 
 SEGMENTS = 20_000
 
@@ -29,15 +29,6 @@ def _ten(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
     return bent * torch.sigmoid(x - 1) / (1 + bent.abs()) - 0.5
 
 
-def _rms(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    return functional.rms_norm(x, (x.shape[-1],), w, 1e-6)
-
-
-def _rms_of_sum(x: torch.Tensor, r: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    h = x + r
-    return _rms(h, w), h
-
-
 def _rope(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     a, b = x.chunk(2, -1)
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
@@ -54,19 +45,16 @@ def _kernel_sum(x: torch.Tensor, y: torch.Tensor, b: torch.Tensor) -> torch.Tens
     return torch.exp(-distance / 2) @ b
 
 
-def _segment_softmax(x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
-    index = at[:, None].expand_as(x)
-    top = x.new_full((SEGMENTS, x.shape[1]), float("-inf")).scatter_reduce(0, index, x.detach(), "amax")
-    weight = torch.exp(x - top[at])
-    return weight / torch.zeros_like(top).index_add(0, at, weight)[at]
-
-
 def _segments(width: int, *, ordered: bool) -> Any:
     def made(m: Make) -> tuple[torch.Tensor, ...]:
         at = m.ids(200_000, below=SEGMENTS)
         return m.normal(200_000, width), at.sort().values if ordered else at
 
     return made
+
+
+def _in_torch(x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+    return segment_softmax(x, at, SEGMENTS)
 
 
 def _in_segments(op: Call) -> Call:
@@ -125,9 +113,9 @@ CASES = (
     Case("softmax 128×32768", "softmax", rows(128, 32768), lambda x: x.softmax(-1)),
     Case("log_softmax", "log_softmax", rows(4096, 1024), lambda x: x.log_softmax(-1)),
     Case("layer_norm", "layer_norm", rows(4096, 1024, 2), lambda x, w, c: functional.layer_norm(x, w.shape, w, c)),
-    Case("rms_norm", "rms_norm", rows(4096, 1024, 1), _rms),
+    Case("rms_norm", "rms_norm", rows(4096, 1024, 1), rms),
     Case("rms_norm of a residual", "rms_norm_residual",
-         lambda m: (m.normal(4096, 1024), m.normal(4096, 1024), m.normal(1024)), _rms_of_sum, 4, 4),
+         lambda m: (m.normal(4096, 1024), m.normal(4096, 1024), m.normal(1024)), with_residual, 4, 4),
     Case("cross entropy", "cross_entropy", lambda m: (m.normal(512, 32000), m.ids(512, below=32000)),
          functional.cross_entropy, 1, 2),
     Case("rope", "rope", _turned, _rope),
@@ -144,9 +132,9 @@ CASES = (
          lambda x: functional.max_pool2d(x, 3, 2, 1), None, None, lambda op: lambda x: op(x, 3, 2, 1)),
     Case("avg_pool2d", "avg_pool2d", lambda m: (m.normal(8, 64, 128, 128),),
          lambda x: functional.avg_pool2d(x, 2), None, None, lambda op: lambda x: op(x, 2)),
-    Case("segment_softmax, sorted", "segment_softmax", _segments(8, ordered=True), _segment_softmax, None, None,
+    Case("segment_softmax, sorted", "segment_softmax", _segments(8, ordered=True), _in_torch, None, None,
          _in_segments),
-    Case("segment_softmax", "segment_softmax", _segments(8, ordered=False), _segment_softmax, None, None, _in_segments),
+    Case("segment_softmax", "segment_softmax", _segments(8, ordered=False), _in_torch, None, None, _in_segments),
     Case("segment_sum", "segment_sum", _segments(64, ordered=False),
          lambda x, at: x.new_zeros(SEGMENTS, x.shape[1]).index_add(0, at, x), None, None, _in_segments),
     Case("bspline_kan", "bspline_kan", lambda m: (m.normal(4096, 64).clamp(-1, 1), m.normal(64, 64, 8)),

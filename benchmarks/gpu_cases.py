@@ -52,16 +52,16 @@ class Case:
     extra: tuple[Any, ...] = ()  # its arguments behind the operands
 
 
-def _rms(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+def rms(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return functional.rms_norm(x, (x.shape[-1],), w, 1e-6)
 
 
-def _with_residual(x: torch.Tensor, r: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def with_residual(x: torch.Tensor, r: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     h = x + r
-    return _rms(h, w), h
+    return rms(h, w), h
 
 
-def _segment_softmax(x: torch.Tensor, at: torch.Tensor, count: int) -> torch.Tensor:
+def segment_softmax(x: torch.Tensor, at: torch.Tensor, count: int) -> torch.Tensor:
     index = at[:, None].expand_as(x)
     top = x.new_full((count, x.shape[1]), float("-inf")).scatter_reduce(0, index, x.detach(), "amax")
     weight = torch.exp(x - top[at])
@@ -97,9 +97,9 @@ CASES = (
          liger="LigerSoftmaxFunction"),
     Case("softmax 64 float32", "softmax", lambda m: (m.normal(1048576, 64, dtype=F32),), lambda x: x.softmax(-1),
          liger="LigerSoftmaxFunction"),
-    Case("rms_norm 4096", "rms_norm", lambda m: (m.normal(32768, 4096), m.normal(4096)), _rms,
+    Case("rms_norm 4096", "rms_norm", lambda m: (m.normal(32768, 4096), m.normal(4096)), rms,
          liger="LigerRMSNormFunction", extra=(1e-6,)),
-    Case("rms_norm 16384", "rms_norm", lambda m: (m.normal(32768, 16384), m.normal(16384)), _rms,
+    Case("rms_norm 16384", "rms_norm", lambda m: (m.normal(32768, 16384), m.normal(16384)), rms,
          liger="LigerRMSNormFunction", extra=(1e-6,)),
     Case("layer_norm 1024", "layer_norm", lambda m: (m.normal(131072, 1024), m.normal(1024), m.normal(1024)),
          lambda x, w, c: functional.layer_norm(x, w.shape, w, c), liger="LigerLayerNormFunction", extra=(1e-5,)),
@@ -107,7 +107,7 @@ CASES = (
          lambda m: (m.normal(16384, 8192, dtype=F32), m.normal(8192, dtype=F32), m.normal(8192, dtype=F32)),
          lambda x, w, c: functional.layer_norm(x, w.shape, w, c), liger="LigerLayerNormFunction", extra=(1e-5,)),
     Case("rms_norm of a residual", "rms_norm_residual",
-         lambda m: (m.normal(32768, 4096), m.normal(32768, 4096), m.normal(4096)), _with_residual, 4, 4),
+         lambda m: (m.normal(32768, 4096), m.normal(32768, 4096), m.normal(4096)), with_residual, 4, 4),
     Case("cross entropy", "cross_entropy", lambda m: (m.normal(8192, VOCABULARY), m.ids(8192, below=VOCABULARY)),
          functional.cross_entropy, 1, 2),
     Case("kl_div float32", "kl_div",
@@ -125,7 +125,7 @@ CASES = (
          lambda i, w: functional.embedding_bag(i, w, mode="sum"), None, None),
     Case("segment_softmax float32", "segment_softmax",
          lambda m: (m.normal(4_000_000, 8, dtype=F32), m.ids(4_000_000, below=250_000)),
-         lambda x, at: _segment_softmax(x, at, 250_000), None, None, lambda op: lambda x, at: op(x, at, 250_000)),
+         lambda x, at: segment_softmax(x, at, 250_000), None, None, lambda op: lambda x, at: op(x, at, 250_000)),
     Case("max_pool2d float32", "max_pool2d", lambda m: (m.normal(64, 64, 224, 224, dtype=F32),),
          _pool(functional.max_pool2d), None, None, _pool),
     Case("kernel sum float32", "gaussian_kernel_sum",

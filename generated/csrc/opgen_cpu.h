@@ -130,6 +130,17 @@ struct Loops {
     std::rotate(fixed, fixed + last, fixed + rank);
     for (int n = 0; n < numbered; ++n) ++dim_of[n];
   }
+  // Of loops that add to shared places: those behind the last long one become the first, if nobody asks for its index.
+  void lengthen() {
+    int longest = rank - 1;
+    while (longest >= 0 && sizes[longest] < shortest_piece) --longest;
+    if (longest < 0 || longest == rank - 1 || fixed[longest]) return;
+    const int first = longest + 1, moved = rank - first;
+    std::rotate(sizes, sizes + first, sizes + rank);
+    std::rotate(steps[0], steps[first], steps[rank]);
+    std::rotate(fixed, fixed + first, fixed + rank);
+    for (int n = 0; n < numbered; ++n) dim_of[n] += dim_of[n] < first ? moved : -first;
+  }
   // Runs end where the last index is a multiple of `size`, unless they would become too short for that.
   void pieces(int64_t size) { (size < shortest_piece ? period : piece) = size; }
   template <typename... T>
@@ -201,6 +212,13 @@ struct Loops {
     }
   }
 
+  // How far an access moves with the innermost loop that moves it.
+  int64_t innermost_step(int access) const {
+    for (int d = rank - 1; d >= 0; --d) {
+      if (steps[d][access] != 0) return steps[d][access];
+    }
+    return 0;
+  }
   // Whether the n-th numbered loop stands still along a run.
   bool still(int number) const { return dim_of[number] != rank - 1; }
   // The index of the n-th numbered loop at point i of a run.
@@ -329,6 +347,7 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 }  // namespace OPGEN_ISA
 }  // namespace rt
 
+#include "opgen_cpu_ahead.h"
 #include "opgen_cpu_comb.h"
 #include "opgen_cpu_fold.h"
 #include "opgen_cpu_line.h"

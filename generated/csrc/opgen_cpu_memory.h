@@ -74,20 +74,31 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
   for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
 }
 
-// A tensor that stands still everywhere, as one does that stands for a missing argument: what all runs of it read.
+// What all rows read of a tensor that is the same for them: one number if it stands still everywhere, as one does that
+// stands for a missing argument; a short row of 16-bit floats is widened once.
 template <typename T>
 struct Still {
   bool still = true;
+  Lane<T>* row = nullptr;
   alignas(64) Lane<T> buffer[block];
 
   explicit Still(const Tensor<T>& tensor) {
-    for (int64_t d = 0; d < tensor.source.ndim; ++d) {
-      still = still && tensor.source.sizes[d] > 0 && (tensor.source.strides[d] == 0 || tensor.source.sizes[d] == 1);
+    constexpr int64_t longest = 8192;
+    const OpgenTensor& source = tensor.source;
+    for (int64_t d = 0; d < source.ndim; ++d) {
+      still = still && source.sizes[d] > 0 && (source.strides[d] == 0 || source.sizes[d] == 1);
     }
-    if (!still) return;
-    const Lane<T> value = load(tensor, 0);
-    for (Lane<T>& lane : buffer) lane = value;
+    if (still) {
+      const Lane<T> value = load(tensor, 0);
+      for (Lane<T>& lane : buffer) lane = value;
+    } else if (tensor.narrow && source.ndim == 1 && source.strides[0] == 1 && source.sizes[0] <= longest) {
+      row = new Lane<T>[static_cast<size_t>(source.sizes[0])];
+      gather(tensor, 0, 1, source.sizes[0], row);
+    }
   }
+  Still(const Still&) = delete;
+  Still& operator=(const Still&) = delete;
+  ~Still() { delete[] row; }
 };
 
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
@@ -104,8 +115,9 @@ struct Source {
   }
   OPGEN_INLINE Source(const Still<T>& all, const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
       : same(step == 0 || size == 1) {
-    const bool direct = step == 1 && is_lane<T> && !tensor.narrow;
-    from = all.still ? all.buffer : direct ? static_cast<const Lane<T>*>(tensor.data) + at : buffer;
+    const Lane<T>* row = tensor.narrow ? all.row : static_cast<const Lane<T>*>(tensor.data);
+    const bool direct = step == 1 && is_lane<T> && row != nullptr;
+    from = all.still ? all.buffer : direct ? row + at : buffer;
     if (!direct && !all.still) gather(tensor, at, step, size, buffer);
   }
   Source(const Source&) = delete;

@@ -64,13 +64,10 @@ class _PartCode(Runs):
 
     def __init__(self, formal: Formal, part: Body) -> None:
         super().__init__(formal, part, tuple(_turns(part)))
-        self.outer: tuple[Loop, ...] = ()
-        self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
+        self.adding: dict[str, bool] = {}  # whether inner loops do nothing but add to shared places
         self.counts: list[str] = []  # of the inner loops, as they are run through
         self.combs: dict[Body, Comb] = {}  # by what runs at some of the lanes only
         self.declared: set[str] = set()  # lines of runs that stand side by side in one block
-        self.across = False  # whether the lanes are points of the outer loops
-        self.shared = False  # whether threads share the outer loops
         self.looped = False  # whether runs of points go through loops, for which their locals are kept
 
     def lines(self, condition: Scalar | None = None) -> list[str]:
@@ -94,6 +91,7 @@ class _PartCode(Runs):
             loops.append("outer.arrange();")
         for inner, name in self.loops.items():
             loops += scope.loops(name, inner, self.fixed)
+            loops += [f"{name}.lengthen();"] if self.adding[name] and name not in self.pieces else []
         loops += [f"{name}.pieces({scope.print(size)});" for name, size in self.pieces.items()]
         tensors = list(scope.tensors())
         return [*scope.numbers.values(), *tensors, *loops]
@@ -132,11 +130,13 @@ class _PartCode(Runs):
         counts = {text: self.counts.count(text) for text in self.counts}
         return " + ".join(f"{n} * {text}" if n > 1 else text for text, n in counts.items()) or "1"
 
-    def _through(self, loops: tuple[Loop, ...]) -> str:
-        """The name of the `Loops` that go through some inner loops."""
+    def _through(self, loops: tuple[Loop, ...], *, adds: bool = False) -> str:
+        """The name of the `Loops` that go through some inner loops; `adds`: all they do is to add to shared places."""
         if loops not in self.loops:
             label = "_".join("batch" if isinstance(a, Batch) else a.name for a in loops)
             self.loops[loops] = self.scope.fresh(f"over_{label}")
+            self.adding[self.loops[loops]] = len(loops) > 1
+        self.adding[self.loops[loops]] &= adds
         self.counts.append(f"{self.loops[loops]}.count")
         return self.loops[loops]
 
@@ -184,7 +184,8 @@ class _PartCode(Runs):
     def _row(self, loop: For, condition: Scalar | None, accs: list[Acc], base: str) -> list[str]:
         loops, body = chain((loop,), _INNER)
         folds = [f"{self.fold_type(a, body)} {fold_name(a.name)};" for a in accs]
-        inner = self._through(loops)
+        adds = all(isinstance(n, Let | Atomic) or (isinstance(n, If) and isinstance(n.body[0], Atomic)) for n in body)
+        inner = self._through(loops, adds=adds)
         run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
         runs = self._under(condition, self.holding(runs))
@@ -301,7 +302,7 @@ class _PartCode(Runs):
         sparse, places, through = self._by_teeth(self.combs.get((loop,)), loops, inner)
         moving = self.number(self.outer, "outer", "columns", lane=True)
         self.number(loops, inner, "point", lane=False)
-        around = self.sources(body, "point", "outer", moving, sparse)
+        around = self.sources(body, "point", "outer", moving, sparse, inner)
         lines = self.each(body, "i")
         self.outer_locals = saved
         i = named("i", lines)

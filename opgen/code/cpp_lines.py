@@ -36,6 +36,7 @@ class Lines:
     pieces: dict[str, Scalar]  # by loops: where their runs end
     span: str = ""  # what tells which lanes there are, where these are not all
     hold: Callable[[Access], str] | None = None  # declares what runs hold that follow one another
+    asking: Callable[[Access], str] | None = None  # what asks for rows ahead that elements of an access name
     asked: frozenset[str] = frozenset()  # tensors that positions and conditions of the body read
     resting: list[str] = field(default_factory=list)  # reads that do not move with the last loop
     out: list[str] = field(default_factory=list)
@@ -78,6 +79,8 @@ class Lines:
         for k, p in enumerate(at):
             quiet = r.fill is not None or not doubt[k]
             places += self._place(r.tensor, k, r.at[k], p, doubt=doubt[k] or not certain, quiet=quiet, rests=rests)
+        if not needed and r.fill is None:
+            self._ask_ahead(access, at)
         ends = [held, scope.tensor(r.tensor), stretch, scope.print(fill), needed, *places]
         kind = f"rt::RestingLine<{type_}>" if rests else f"const rt::Line<{type_}>"
         self.out.append(f"{kind} {name}(host, {', '.join(filter(None, ends))});")
@@ -102,9 +105,28 @@ class Lines:
             places += self._place(a.slot, k, a.at[k], p, doubt=doubt or quiet, quiet=quiet)
         if not places:
             return None
+        if condition is None:
+            self._ask_ahead(access, at)
         type_ = value_type(scope.formal.slots[a.slot].kind)
         ends = [scope.tensor(a.slot), self._stretch(access, at), access.name, *places]
         return f"rt::Values<{type_}> {access.name};", f"rt::accumulate<rt::{fold}>(host, {', '.join(ends)});"
+
+    def _ask_ahead(self, access: Access, at: tuple[Position, ...]) -> None:
+        """Ask for the row that a loop comes to in a while, where one position is what was read from data."""
+        scope = self.scope
+        named = [k for k, p in enumerate(at) if isinstance(p, Read) and p.at]
+        plain = [k for k, p in enumerate(at) if isinstance(p, Batch | Index) and scope.is_plain(access.buffer, k, p)]
+        if self.asking is None or self.span or len(named) != 1 or len(plain) < len(at) - 1:
+            return
+        position = at[named[0]]
+        assert isinstance(position, Read)
+        source = scope.find(position.tensor, position.at)
+        if source is None or position.fill is not None or not scope.plain(source):
+            return
+        now, n = f"{self.at}.at[{source.number}]", access.number
+        run = f"{self.at}.at[{n}], {self.step}.step[{n}], {self.step}.size"
+        ask = f"{self.asking(source)}.row({scope.tensor(access.buffer)}, {named[0]}, {run}, {now});"
+        self.out.append(f"if ({source.name}.same) {ask}" if source.moves_with(scope.lanes) else ask)
 
     # --- positions ---------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from opgen.code.cpp_layout import block
 from opgen.code.cpp_lines import Lines, rests
 from opgen.code.cpp_statements import FOLDS, Around, Statements
 from opgen.code.native_scope import value_type
-from opgen.ir.program import Axis, Kind, Role
+from opgen.ir.program import Axis, Kind, Loop, Role
 from opgen.ir.scalar import Apply, Batch, Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, For, If, Store, ranged
@@ -29,29 +29,49 @@ class Runs(Statements):
         self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
         self.outer_locals: set[str] = set()
         self.kept: dict[str, str] = {}  # what passes along a row hand on, and its name
+        self.outer: tuple[Loop, ...] = ()
+        self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
+        self.across = False  # whether the lanes are points of the outer loops
+        self.shared = False  # whether threads share the outer loops
         self.holds = False  # whether runs follow one another, so that one can hold what the next one reads again
         self.held: list[str] = []  # declarations of what runs hold
         self.still: dict[str, str] = {}  # what all runs of a thread read of tensors that stand still, by tensor
+        self.asks: dict[tuple[str, int, tuple[str, ...]], str] = {}  # what asks ahead, by its kind, access and loops
         self.phases: Scalar | None = None  # how far points of the last outer loop are apart that follow one another
 
-    def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
-        """Runs of everything a body reads and writes; what does not move is one number."""
+    def sources(
+        self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None, around: str = ""
+    ) -> Around:
+        """Runs of everything a body reads and writes; what does not move is one number.
+
+        `loops` run along the lanes; `around` is what comes to the next run, where they do not.
+        """
         scope, step = self.scope, self.scope.stepper
         accesses = self._accesses(values(body) if sparse is None else (*values(body), *sparse.uniform))
         lines, lanes = self._values_at(accesses, at), _read_by_lanes(body)
         holds = self.holds and sparse is None
         asked, resting = _asked_ahead(body), list[str]()
+        inner = next((loops for loops, name in self.loops.items() if name == around), ())
         for a in accesses:
             if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
                 scope.declared.add(a.name)
-                still = self.holds and not all(map(a.axes_of, scope.lanes))
+                still = not all(map(a.axes_of, scope.lanes))
                 placing = scope.formal.slots[a.buffer].kind is Kind.INT and (a.buffer, a.at) not in lanes
                 if holds and rests(scope, a, asked):
                     kind = "Resting"
                     resting.append(a.name)
                 else:
-                    kind = "Source" if not still or self._may_miss(a.buffer) else "Numbers" if placing else "Steady"
+                    kind = "Numbers" if placing else "Steady" if self.holds else "Source"
+                    kind = kind if still and not self._may_miss(a.buffer) else "Source"
                 lines.append(self._run_of(kind, a, at, step))
+                if (
+                    kind == "Source"
+                    and sparse is None
+                    and a.moves_with(inner)
+                    and scope.formal.slots[a.buffer].kind is Kind.FLOAT
+                ):
+                    run = f"{at}.first, {at}.at[{a.number}], {step}.step[{a.number}], {step}.size"
+                    lines.append(f"{self._asking('Apart', a, (around,))}.run({scope.tensor(a.buffer)}, {run});")
         stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
         lines += [self._run_of("Sink", self.written(s), at, step) for s in stores]
         lines += [f"auto* const {self.kept[name]}_at = {self.kept[name]}.at({at});" for name in self._met(body)]
@@ -60,6 +80,8 @@ class Runs(Statements):
         last &= loops != "outer" or self.phases is None
         ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
         ahead.hold, ahead.asked = self._hold if holds else None, asked
+        nest = tuple(dict.fromkeys((around or loops, *(["outer"] if self.shared else []))))
+        ahead.asking = lambda a: self._asks(a, nest)
         if sparse is not None:
             self._teeth(sparse, ahead)
         for e in values(body):
@@ -134,7 +156,7 @@ class Runs(Statements):
         tensor, n = self.scope.tensor(a.buffer), a.number
         const = "" if kind in ("Sink", "Resting") else "const "
         held = f"{self._hold(a)}, " if kind in ("Steady", "Resting") else ""
-        if kind == "Source" and self._may_miss(a.buffer):
+        if kind == "Source" and (self._may_miss(a.buffer) or self._shared_by_rows(a)):
             held = f"{self._still(a.buffer)}, "
         ends = f"{held}{tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size"
         return f"{const}rt::{kind}<{type_}> {a.name}({ends});"
@@ -145,11 +167,26 @@ class Runs(Statements):
         self.held.append(f"rt::Held<{value_type(self.scope.formal.slots[a.buffer].kind)}> {name};")
         return name
 
+    def _asks(self, a: Access, loops: tuple[str, ...]) -> str:
+        """The name of what asks for rows that elements of an access name, ahead of the loops that come to them."""
+        return self._asking("Ahead", a, loops)
+
+    def _asking(self, kind: str, a: Access, loops: tuple[str, ...]) -> str:
+        key = kind, a.number, loops
+        if key not in self.asks:
+            self.asks[key] = self.scope.fresh(f"{self.scope.tensor(a.buffer)}_{kind.lower()}")
+        return self.asks[key]
+
     def _still(self, slot: str) -> str:
         """The name of what all runs read of a tensor that stands still."""
         if slot not in self.still:
             self.still[slot] = self.scope.fresh(f"{self.scope.tensor(slot)}_still")
         return self.still[slot]
+
+    def _shared_by_rows(self, a: Access) -> bool:
+        """Whether all rows of a kernel read the same numbers."""
+        floats = self.scope.formal.slots[a.buffer].kind is Kind.FLOAT
+        return floats and bool(self.outer) and not self.across and not a.moves_with(self.outer)
 
     def _may_miss(self, slot: str) -> bool:
         """Whether an input may be missing, and is one number then."""
@@ -165,7 +202,16 @@ class Runs(Statements):
         """All runs of a thread behind what they read of tensors that stand still."""
         still, self.still = self.still, {}
         types = {slot: value_type(self.scope.formal.slots[slot].kind) for slot in still}
-        return [*(f"const rt::Still<{types[s]}> {name}({self.scope.tensor(s)});" for s, name in still.items()), *runs]
+        asks, self.asks = self.asks, {}
+        buffers = {a.number: self.scope.tensor(a.buffer) for a in self.scope.accesses}
+        return [
+            *(f"const rt::Still<{types[s]}> {name}({self.scope.tensor(s)});" for s, name in still.items()),
+            *(
+                f"const rt::{kind} {name}({', '.join((buffers[a], str(a), *loops))});"
+                for (kind, a, loops), name in asks.items()
+            ),
+            *runs,
+        ]
 
     def _accesses(self, expressions: Iterable[Scalar]) -> list[Access]:
         found: dict[int, Access] = {}

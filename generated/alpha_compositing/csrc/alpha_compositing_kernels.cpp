@@ -73,11 +73,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_t;
   over_t.dim(T, {0, alpha.stride(1), colour.stride(1), 0}, true);
   rt::parallel(host, outer.count, over_t.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart alpha_apart(alpha, 1, over_t);
+    const rt::Apart colour_apart(colour, 2, over_t);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
       over_t.runs<1>(0, over_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> alpha_at(alpha, point.at[1], columns.step[1], columns.size);
+        alpha_apart.run(alpha, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> colour_at(colour, point.at[2], columns.step[2], columns.size);
+        colour_apart.run(colour, point.first, point.at[2], columns.step[2], columns.size);
         const rt::Fixed through_1(over_t.index(point, 0, 0) - 1);
         const rt::Line<opmath_t> through_at(host, through, rt::stretch(point, columns, 0, 1), 0,
                                             rt::clipped(through, 1, through.stride(1), through_1));

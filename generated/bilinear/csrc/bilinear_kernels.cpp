@@ -104,11 +104,15 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_i;
   over_i.dim(I, {grad_sum_i_j_part.stride(1), input1.stride(1), 0});
   rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_sum_i_j_part_apart(grad_sum_i_j_part, 0, over_i);
+    const rt::Apart input1_apart(input1, 1, over_i);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input2_value_fold;
       over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, point.at[0], columns.step[0], columns.size);
+        grad_sum_i_j_part_apart.run(grad_sum_i_j_part, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> input1_at(input1, point.at[1], columns.step[1], columns.size);
+        input1_apart.run(input1, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = grad_sum_i_j_part_at[i] * input1_at[i];
           grad_input2_value_fold.add(i, value);
@@ -134,10 +138,12 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_output, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
         grad_bias_value_fold.ran(columns.size);
       });

@@ -116,6 +116,7 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   over_n_a_b.dim_of_steps(N);
   over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
   over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  over_n_a_b.lengthen();
   rt::parallel(host, outer.count, over_n_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Held<int64_t> row_2_held;

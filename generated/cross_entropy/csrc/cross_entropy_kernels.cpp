@@ -25,6 +25,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0});
   if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Still<opmath_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -49,7 +50,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         if (label_smoothing > 0) {
           over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
             const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-            const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+            const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
             rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
               const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
               sum_c_value_fold.add(lane, value);
@@ -63,10 +64,12 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
@@ -74,6 +77,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
@@ -92,6 +96,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
             const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
               sum_c_value_fold.add(i, value);
@@ -237,10 +242,12 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
@@ -248,6 +255,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
@@ -266,6 +274,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
             const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
               sum_c_value_fold.add(i, value);
@@ -420,10 +429,12 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[5], columns.step[5], columns.size);
@@ -431,6 +442,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
@@ -450,6 +462,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
             const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
               sum_c_fold.add(i, value);
@@ -541,10 +554,12 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
@@ -552,6 +567,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
@@ -569,6 +585,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
               sum_c_value_fold.add(i, value);
@@ -764,6 +781,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_c.dim_of_steps(C, true);
   if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Still<opmath_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -788,7 +806,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[6]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[7]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at_2(weight, run.at[8], run.step[8], run.size);
+          const rt::Source<opmath_t> weight_at_2(weight_still, weight, run.at[8], run.step[8], run.size);
           const rt::Source<opmath_t> input_at(input, run.at[9], run.step[9], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[10], run.step[10], run.size);
           rt::each(run.size, [&](int64_t i) {
@@ -803,6 +821,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Ahead target_ahead(target, 1, outer);
+      const rt::Apart input_apart(input, 9, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[2]);
         const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[3]);
@@ -812,6 +832,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[6], columns.step[6], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[7], columns.step[7], columns.size);
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+        if (target_at.same) target_ahead.row(weight, 0, columns.at[5], columns.step[5], columns.size, columns.at[1]);
         const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 5, target_at.same), 0,
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
@@ -835,6 +856,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at_2 = rt::load(weight, point.at[8]);
           const rt::Source<opmath_t> input_at(input, point.at[9], columns.step[9], columns.size);
+          input_apart.run(input, point.first, point.at[9], columns.step[9], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[10], columns.step[10], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
@@ -876,15 +898,18 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &grad_sum_c, nullptr);
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> logp_max_still(logp_max);
+    const rt::Still<opmath_t> logp_log_still(logp_log);
+    const rt::Still<opmath_t> grad_sum_c_still(grad_sum_c);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_c_value_fold;
       if (label_smoothing > 0) {
         over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
           const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
           const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-          const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
-          const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
-          const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, run.at[4], run.step[4], run.size);
+          const rt::Source<opmath_t> logp_max_at(logp_max_still, logp_max, run.at[2], run.step[2], run.size);
+          const rt::Source<opmath_t> logp_log_at(logp_log_still, logp_log, run.at[3], run.step[3], run.size);
+          const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c_still, grad_sum_c, run.at[4], run.step[4], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
             const opmath_t difference = input_at[i] - logp_max_at[i] - logp_log_at[i];
             const opmath_t scaled_grad = difference * grad_sum_c_at[i];
@@ -934,6 +959,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, logp_log.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, nullptr, &input, &logp_max, &logp_log, nullptr);
+  over_n_batch.lengthen();
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
@@ -990,6 +1016,7 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, 0});
   over_n_batch.batch(call, &target, nullptr, nullptr);
+  over_n_batch.lengthen();
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
@@ -1099,6 +1126,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {0, 0, 0, 0, 0, 0, 0, weight.stride(0), input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Still<opmath_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -1122,7 +1150,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[5]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at_2(weight, run.at[7], run.step[7], run.size);
+          const rt::Source<opmath_t> weight_at_2(weight_still, weight, run.at[7], run.step[7], run.size);
           const rt::Source<opmath_t> input_at(input, run.at[8], run.step[8], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
@@ -1137,6 +1165,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Ahead target_ahead(target, 1, outer);
+      const rt::Apart input_apart(input, 8, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[2]);
         const auto sum_grad_logp_others_at = rt::load(sum_grad_logp_others, columns.at[3]);
@@ -1145,6 +1175,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[5], columns.step[5], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+        if (target_at.same) target_ahead.row(weight, 0, columns.at[4], columns.step[4], columns.size, columns.at[1]);
         const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
@@ -1168,6 +1199,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at_2 = rt::load(weight, point.at[7]);
           const rt::Source<opmath_t> input_at(input, point.at[8], columns.step[8], columns.size);
+          input_apart.run(input, point.first, point.at[8], columns.step[8], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
@@ -1218,6 +1250,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(4, logp_log.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, nullptr);
+  over_n_batch.lengthen();
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
@@ -1329,6 +1362,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {0, 0, 0, 0, 0, 0, 0, weight.stride(0), input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Still<opmath_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -1352,7 +1386,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[5]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at_2(weight, run.at[7], run.step[7], run.size);
+          const rt::Source<opmath_t> weight_at_2(weight_still, weight, run.at[7], run.step[7], run.size);
           const rt::Source<opmath_t> input_at(input, run.at[8], run.step[8], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
@@ -1367,6 +1401,8 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Ahead target_ahead(target, 1, outer);
+      const rt::Apart input_apart(input, 8, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto sum_grad_logp_others_at = rt::load(sum_grad_logp_others, columns.at[3]);
         const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, columns.at[0], columns.step[0], columns.size);
@@ -1375,6 +1411,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[5], columns.step[5], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+        if (target_at.same) target_ahead.row(weight, 0, columns.at[4], columns.step[4], columns.size, columns.at[1]);
         const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
@@ -1398,6 +1435,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at_2 = rt::load(weight, point.at[7]);
           const rt::Source<opmath_t> input_at(input, point.at[8], columns.step[8], columns.size);
+          input_apart.run(input, point.first, point.at[8], columns.step[8], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
@@ -1449,6 +1487,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(4, logp_log.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, &grad_output, &input, &logp_max, &logp_log, nullptr);
+  over_n_batch.lengthen();
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
@@ -1533,6 +1572,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart input_apart(input, 5, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[2]);
@@ -1562,6 +1602,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[5], columns.step[5], columns.size);
+          input_apart.run(input, point.first, point.at[5], columns.step[5], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
@@ -1629,6 +1670,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart input_apart(input, 4, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
@@ -1657,6 +1699,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
+          input_apart.run(input, point.first, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
@@ -1725,6 +1768,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart input_apart(input, 4, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
@@ -1753,6 +1797,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
+          input_apart.run(input, point.first, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);

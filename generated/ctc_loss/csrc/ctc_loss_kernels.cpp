@@ -93,6 +93,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
   over_s.dim_of_steps(L, true);
   if (L >= 16) {
     rt::parallel(host, outer.count, 2 * T * over_s.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Ahead label_ahead(label, 3, over_s, outer);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         for (int64_t t = 0; t < T; ++t) {
           over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
@@ -123,6 +124,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
             rt::Sink<opmath_t> a_out(a, run.at[8] + t * a.stride(1), run.step[8], run.size);
             const rt::Fixed log_probs_0(t);
             const auto log_probs_2 = [&](int64_t i) { return label_at[i]; };
+            if (label_at.same) label_ahead.row(log_probs, 2, run.at[2], run.step[2], run.size, run.at[3]);
             const rt::Line<opmath_t> log_probs_at(host, log_probs_held, log_probs, rt::stretch(run, 2, label_at.same),
                                                   0, rt::sure(log_probs.stride(0), log_probs_0),
                                                   rt::checked(log_probs, 2, log_probs.stride(2), 2, log_probs_2));
@@ -922,11 +924,13 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
   over_s.dim(L, {grad_a.stride(2), label.stride(1), 0});
   if (L >= 16) {
     rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Ahead label_ahead(label, 1, over_s, outer);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> grad_a_at(grad_a, run.at[0], run.step[0], run.size);
           const rt::Source<int64_t> label_at(label, run.at[1], run.step[1], run.size);
           const auto grad_log_probs_2 = [&](int64_t i) { return label_at[i]; };
+          if (label_at.same) label_ahead.row(grad_log_probs, 2, run.at[2], run.step[2], run.size, run.at[1]);
           rt::Values<opmath_t> grad_log_probs_out;
           rt::each(run.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
           rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(run, 2, label_at.same), grad_log_probs_out,
@@ -936,11 +940,16 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Apart grad_a_apart(grad_a, 0, over_s);
+      const rt::Ahead label_ahead_2(label, 1, over_s, outer);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         over_s.runs<1>(0, over_s.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> grad_a_at(grad_a, point.at[0], columns.step[0], columns.size);
+          grad_a_apart.run(grad_a, point.first, point.at[0], columns.step[0], columns.size);
           const rt::Source<int64_t> label_at(label, point.at[1], columns.step[1], columns.size);
           const auto grad_log_probs_2_2 = [&](int64_t i) { return label_at[i]; };
+          if (label_at.same)
+            label_ahead_2.row(grad_log_probs, 2, point.at[2], columns.step[2], columns.size, point.at[1]);
           rt::Values<opmath_t> grad_log_probs_out;
           rt::each(columns.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
           rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(point, columns, 2, label_at.same),

@@ -128,11 +128,13 @@ int forward_loss(const OpgenCall& call, OpgenHost& host) {
   Part total;
   rt::chunked(host, over_batch_d.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& loss_sum_fold = part.loss_sum_fold;
+    const rt::Ahead code_ahead(code, 2, over_batch_d);
     rt::Held<opmath_t> codebook_held;
     over_batch_d.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Numbers<int64_t> code_at(code, run.at[2], run.step[2], run.size);
       const auto codebook_0 = [&](int64_t i) { return code_at[i]; };
+      if (code_at.same) code_ahead.row(codebook, 0, run.at[1], run.step[1], run.size, run.at[2]);
       const rt::Line<opmath_t> codebook_at(host, codebook_held, codebook, rt::stretch(run, 1, code_at.same), 0,
                                            rt::checked(codebook, 0, codebook.stride(0), 1, codebook_0));
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
@@ -195,11 +197,13 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_batch;
   over_batch.batch(call, &code, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart input_apart(input, 1, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> sum_all_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto code_at = rt::load(code, point.at[0]);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = code_at == outer.index(columns, 0, i) ? input_at[i] : opmath_t(0);
           sum_all_fold.add(i, value);

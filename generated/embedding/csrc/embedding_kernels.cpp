@@ -17,11 +17,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {weight.stride(1), 0, output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead input_ahead(input, 1, outer);
     rt::Held<opmath_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Numbers<int64_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       const auto weight_0 = [&](int64_t i) { return input_at[i]; };
+      if (input_at.same) input_ahead.row(weight, 0, run.at[0], run.step[0], run.size, run.at[1]);
       const rt::Line<opmath_t> weight_at(host, weight_held, weight, rt::stretch(run, 0, input_at.same), 0,
                                          rt::checked(weight, 0, weight.stride(0), 0, weight_0));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
@@ -57,11 +59,15 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_batch;
   over_batch.batch(call, &grad_output, &input, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 0, over_batch);
+    const rt::Ahead input_ahead(input, 1, over_batch, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto input_at = rt::load(input, point.at[1]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed grad_weight_0(input_at);
+        input_ahead.row(grad_weight, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> grad_weight_out;
         rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 2, 1), grad_weight_out,

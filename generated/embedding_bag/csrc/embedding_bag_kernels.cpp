@@ -23,13 +23,17 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   over_l.dim(L, {0, input.stride(1), per_sample_weights.stride(1), 0});
   rt::parallel(host, outer.count, over_l.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Still<opmath_t> per_sample_weights_still(per_sample_weights);
+    const rt::Apart per_sample_weights_apart(per_sample_weights, 2, over_l);
+    const rt::Ahead input_ahead(input, 1, over_l, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
       over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
-        const rt::Source<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const rt::Numbers<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights_still, per_sample_weights, point.at[2],
                                                          columns.step[2], columns.size);
+        per_sample_weights_apart.run(per_sample_weights, point.first, point.at[2], columns.step[2], columns.size);
         const auto weight_0 = [&](int64_t i) { return input_at[i]; };
+        if (input_at.same) input_ahead.row(weight, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
         const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
                                            rt::checked(weight, 0, weight.stride(0), 0, weight_0));
         rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, weight_at[i] * per_sample_weights_at[i]); });
@@ -74,12 +78,16 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   over_n_l.dim(N, {grad_output.stride(0), per_sample_weights.stride(0), input.stride(0), 0});
   over_n_l.dim(L, {0, per_sample_weights.stride(1), input.stride(1), 0});
   rt::parallel(host, outer.count, over_n_l.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 0, over_n_l);
+    const rt::Ahead input_ahead(input, 2, over_n_l, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n_l.runs<1>(0, over_n_l.count, columns.at, [&](const auto& point) {
         const auto per_sample_weights_at = rt::load(per_sample_weights, point.at[1]);
         const auto input_at = rt::load(input, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed grad_weight_0(input_at);
+        input_ahead.row(grad_weight, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
         rt::Values<opmath_t> grad_weight_out;
         rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i] * per_sample_weights_at); });
         rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 3, 1), grad_weight_out,

@@ -171,6 +171,12 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
   over_v.step(9, grad_written.stride(1));
   over_v.dim_of_steps(V_2);
   rt::parallel(host, outer.count, over_v.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 4, over_v);
+    const rt::Apart state_apart(state, 5, over_v);
+    const rt::Apart value_2_apart(value_2, 6, over_v);
+    const rt::Apart found_apart(found, 7, over_v);
+    const rt::Apart grad_next_state_apart(grad_next_state, 8, over_v);
+    const rt::Apart grad_written_apart(grad_written, 9, over_v);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const rt::Source<opmath_t> decay_at(decay, columns.at[0], columns.step[0], columns.size);
       const rt::Source<opmath_t> beta_at(beta, columns.at[1], columns.step[1], columns.size);
@@ -190,11 +196,17 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_key_next_state_fold;
       over_v.runs<1>(0, over_v.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[4], columns.step[4], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[4], columns.step[4], columns.size);
         const rt::Source<opmath_t> state_at(state, point.at[5], columns.step[5], columns.size);
+        state_apart.run(state, point.first, point.at[5], columns.step[5], columns.size);
         const rt::Source<opmath_t> value_2_at(value_2, point.at[6], columns.step[6], columns.size);
+        value_2_apart.run(value_2, point.first, point.at[6], columns.step[6], columns.size);
         const rt::Source<opmath_t> found_at(found, point.at[7], columns.step[7], columns.size);
+        found_apart.run(found, point.first, point.at[7], columns.step[7], columns.size);
         const rt::Source<opmath_t> grad_next_state_at(grad_next_state, point.at[8], columns.step[8], columns.size);
+        grad_next_state_apart.run(grad_next_state, point.first, point.at[8], columns.step[8], columns.size);
         const rt::Source<opmath_t> grad_written_at(grad_written, point.at[9], columns.step[9], columns.size);
+        grad_written_apart.run(grad_written, point.first, point.at[9], columns.step[9], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_output_value_2 = grad_output_at[i];
           const opmath_t state_value = state_at[i];

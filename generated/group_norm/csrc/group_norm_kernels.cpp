@@ -362,12 +362,14 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   over_n.dim(N, {grad_rstd_sum_part.stride(0), rstd.stride(0), 0});
   outer.pieces(S);
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_rstd_sum_part_apart(grad_rstd_sum_part, 0, over_n);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const bool mask = elements != 0;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, point.at[0], columns.step[0],
                                                          columns.size);
+        grad_rstd_sum_part_apart.run(grad_rstd_sum_part, point.first, point.at[0], columns.step[0], columns.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(columns, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(point, columns, 1, outer.period), 0,
                                          rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
@@ -397,10 +399,12 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_n;
   over_n.dim(N, {grad_mu_sum_part.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_mu_sum_part_apart(grad_mu_sum_part, 0, over_n);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, point.at[0], columns.step[0], columns.size);
+        grad_mu_sum_part_apart.run(grad_mu_sum_part, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_mu_sum_part_at[i]); });
         grad_bias_value_fold.ran(columns.size);
       });

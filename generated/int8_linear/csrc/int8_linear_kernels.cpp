@@ -67,12 +67,16 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_batch;
   over_batch.batch(call, &grad_output, &sum_k, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 0, over_batch);
+    const rt::Apart sum_k_apart(sum_k, 1, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_scale_value_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> sum_k_at(sum_k, point.at[1], columns.step[1], columns.size);
+        sum_k_apart.run(sum_k, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_output_value = grad_output_at[i];
           grad_scale_value_fold.add(i, grad_output_value * sum_k_at[i]);

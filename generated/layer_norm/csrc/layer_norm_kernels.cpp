@@ -137,6 +137,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_batch;
   over_batch.batch(call, &grad_output, &input, &mu, &rstd, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 0, over_batch);
+    const rt::Apart input_apart(input, 1, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
@@ -144,7 +146,9 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
         const auto mu_at = rt::load(mu, point.at[2]);
         const auto rstd_at = rt::load(rstd, point.at[3]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_output_value_2 = grad_output_at[i];
           grad_weight_value_fold.add(i, grad_output_value_2 * (input_at[i] - mu_at) * rstd_at);

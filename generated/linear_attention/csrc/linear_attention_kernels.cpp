@@ -69,10 +69,12 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_j;
   over_j.dim(S, {k.stride(1), 0});
   rt::parallel(host, outer.count, over_j.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart k_apart(k, 0, over_j);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> denominator_part_value_fold;
       over_j.runs<1>(0, over_j.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> k_at(k, point.at[0], columns.step[0], columns.size);
+        k_apart.run(k, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { denominator_part_value_fold.add(i, k_at[i]); });
         denominator_part_value_fold.ran(columns.size);
       });
@@ -182,11 +184,15 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_i;
   over_i.dim(L, {grad_denominator.stride(1), q.stride(1), 0});
   rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_denominator_apart(grad_denominator, 0, over_i);
+    const rt::Apart q_apart(q, 1, over_i);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_denominator_part_value_fold;
       over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_denominator_at(grad_denominator, point.at[0], columns.step[0], columns.size);
+        grad_denominator_apart.run(grad_denominator, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> q_at(q, point.at[1], columns.step[1], columns.size);
+        q_apart.run(q, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = grad_denominator_at[i] * q_at[i];
           grad_denominator_part_value_fold.add(i, value);

@@ -49,11 +49,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead argsort_w_ahead(argsort_w, 1, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> argsort_w_at(argsort_w, run.at[1] + (size_2 - 1) * argsort_w.stride(2), run.step[1],
                                              run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto values_2 = [&](int64_t i) { return argsort_w_at[i]; };
+      if (argsort_w_at.same) argsort_w_ahead.row(values, 2, run.at[0], run.step[0], run.size, run.at[1]);
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_w_at.same), 0,
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
       const auto argsort_w_wanted = [&](int64_t i) { return !rt::isnan(values_at[i]); };

@@ -35,15 +35,19 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> over_e;
   over_e.dim(E, {edge_weight.stride(0), 0, source.stride(0), target.stride(0), 0});
   rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead source_ahead(source, 2, over_e, outer);
+    const rt::Ahead target_ahead(target, 3, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto edge_weight_at = rt::load(edge_weight, point.at[0]);
         const auto source_at = rt::load(source, point.at[2]);
         const auto target_at = rt::load(target, point.at[3]);
         const rt::Fixed input_0(source_at);
+        source_ahead.row(input, 0, point.at[1], columns.step[1], columns.size, point.at[2]);
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 1, 1), 0,
                                           rt::checked(input, 0, input.stride(0), 2, input_0));
         const rt::Fixed output_0(target_at);
+        target_ahead.row(output, 0, point.at[4], columns.step[4], columns.size, point.at[3]);
         rt::Values<opmath_t> output_out;
         rt::each(columns.size, [&](int64_t i) { output_out.set(i, edge_weight_at * input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 4, 1), output_out,
@@ -84,15 +88,19 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> over_e;
   over_e.dim(E, {0, target.stride(0), edge_weight.stride(0), source.stride(0), 0});
   rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead target_ahead(target, 1, over_e, outer);
+    const rt::Ahead source_ahead(source, 3, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto target_at = rt::load(target, point.at[1]);
         const auto edge_weight_at = rt::load(edge_weight, point.at[2]);
         const auto source_at = rt::load(source, point.at[3]);
         const rt::Fixed grad_output_0(target_at);
+        target_ahead.row(grad_output, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
         const rt::Fixed grad_input_0(source_at);
+        source_ahead.row(grad_input, 0, point.at[4], columns.step[4], columns.size, point.at[3]);
         rt::Values<opmath_t> grad_input_out;
         rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] * edge_weight_at); });
         rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 4, 1), grad_input_out,
@@ -171,14 +179,18 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_e;
   over_e.dim(E, {0, target.stride(0), source.stride(0), 0});
   rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead target_ahead(target, 1, over_e, outer);
+    const rt::Ahead source_ahead(source, 2, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto target_at = rt::load(target, point.at[1]);
         const auto source_at = rt::load(source, point.at[2]);
         const rt::Fixed grad_output_0(target_at);
+        target_ahead.row(grad_output, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
         const rt::Fixed grad_input_0(source_at);
+        source_ahead.row(grad_input, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
         rt::Values<opmath_t> grad_input_out;
         rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 3, 1), grad_input_out,

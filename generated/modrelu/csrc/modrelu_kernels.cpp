@@ -149,6 +149,10 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_batch;
   over_batch.batch(call, nullptr, &input_real, &input_imag, &grad_output_imag, &grad_output_real, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart input_real_apart(input_real, 1, over_batch);
+    const rt::Apart input_imag_apart(input_imag, 2, over_batch);
+    const rt::Apart grad_output_imag_apart(grad_output_imag, 3, over_batch);
+    const rt::Apart grad_output_real_apart(grad_output_real, 4, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const rt::Source<opmath_t> bias_at(bias, columns.at[0], columns.step[0], columns.size);
       opmath_t bias_value[rt::block];
@@ -156,9 +160,13 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> input_real_at(input_real, point.at[1], columns.step[1], columns.size);
+        input_real_apart.run(input_real, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> input_imag_at(input_imag, point.at[2], columns.step[2], columns.size);
+        input_imag_apart.run(input_imag, point.first, point.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, point.at[3], columns.step[3], columns.size);
+        grad_output_imag_apart.run(grad_output_imag, point.first, point.at[3], columns.step[3], columns.size);
         const rt::Source<opmath_t> grad_output_real_at(grad_output_real, point.at[4], columns.step[4], columns.size);
+        grad_output_real_apart.run(grad_output_real, point.first, point.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t input_real_value_2 = input_real_at[i];
           const opmath_t input_imag_value_2 = input_imag_at[i];

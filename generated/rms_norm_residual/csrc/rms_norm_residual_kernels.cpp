@@ -133,12 +133,16 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_batch;
   over_batch.batch(call, &hidden, &rstd, &grad_output, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart hidden_apart(hidden, 0, over_batch);
+    const rt::Apart grad_output_apart(grad_output, 2, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto rstd_at = rt::load(rstd, point.at[1]);
         const rt::Source<opmath_t> hidden_at(hidden, point.at[0], columns.step[0], columns.size);
+        hidden_apart.run(hidden, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[2], columns.step[2], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = given_grads_0 ? hidden_at[i] * rstd_at * grad_output_at[i] : opmath_t(0);
           grad_weight_value_fold.add(i, value);

@@ -216,16 +216,26 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<7> over_batch;
   over_batch.batch(call, &grad_output, &input, &grad_output, &input, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 0, over_batch);
+    const rt::Apart input_apart(input, 1, over_batch);
+    const rt::Apart grad_output_apart_2(grad_output, 2, over_batch);
+    const rt::Apart input_apart_2(input, 3, over_batch);
+    const rt::Apart input_apart_3(input, 4, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_1_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> grad_output_at_2(grad_output, point.at[2] + H * grad_output.stride(2),
                                                     columns.step[2], columns.size);
+        grad_output_apart_2.run(grad_output, point.first, point.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> input_at_2(input, point.at[3] + H * input.stride(2), columns.step[3], columns.size);
+        input_apart_2.run(input, point.first, point.at[3], columns.step[3], columns.size);
         const rt::Source<opmath_t> input_at_3(input, point.at[4] + H * input.stride(2), columns.step[4], columns.size);
+        input_apart_3.run(input, point.first, point.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_output_value = grad_output_at[i];
           const opmath_t input_value = input_at[i];

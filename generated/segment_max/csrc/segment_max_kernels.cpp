@@ -27,10 +27,12 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_n;
   over_n.dim(N, {segment.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 0, over_n, outer);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
         const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
+        if (segment_at.same) segment_ahead.row(size_2, 0, run.at[1], run.step[1], run.size, run.at[0]);
         rt::Values<int64_t> size_2_out;
         rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
         rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
@@ -67,11 +69,15 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart input_apart(input, 0, over_n);
+    const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed top_0(segment_at);
+        segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> top_out;
         rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
         rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
@@ -125,11 +131,13 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &top, nullptr, &condition);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 2, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Numbers<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       const auto top_0 = [&](int64_t i) { return segment_at[i]; };
+      if (segment_at.same) segment_ahead.row(top, 0, run.at[1], run.step[1], run.size, run.at[2]);
       const rt::Line<opmath_t> top_at(host, top, rt::stretch(run, 1, segment_at.same), 0,
                                       rt::checked(top, 0, top.stride(0), 1, top_0));
       rt::each(run.size, [&](int64_t i) { condition_out.set(i, input_at[i] == top_at[i]); });
@@ -166,11 +174,13 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_n;
   over_n.dim(N, {condition.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<bool> condition_at(condition, point.at[0], columns.step[0], columns.size);
         const rt::Fixed ties_top_0(segment_at);
+        segment_ahead.row(ties_top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<int64_t> ties_top_out;
         rt::each(columns.size, [&](int64_t i) { ties_top_out.set(i, condition_at[i] ? 1 : 0); });
         rt::accumulate<rt::Sum>(host, ties_top, rt::stretch(point, columns, 2, 1), ties_top_out,

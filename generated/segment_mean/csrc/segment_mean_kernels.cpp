@@ -27,10 +27,12 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_n;
   over_n.dim(N, {segment.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 0, over_n, outer);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
         const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
+        if (segment_at.same) segment_ahead.row(size_2, 0, run.at[1], run.step[1], run.size, run.at[0]);
         rt::Values<int64_t> size_2_out;
         rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
         rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
@@ -67,11 +69,15 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart input_apart(input, 0, over_n);
+    const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed total_2_0(segment_at);
+        segment_ahead.row(total_2, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> total_2_out;
         rt::each(columns.size, [&](int64_t i) { total_2_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 2, 1), total_2_out,
@@ -143,10 +149,12 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_total, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 1, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Numbers<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       const auto grad_total_0 = [&](int64_t i) { return segment_at[i]; };
+      if (segment_at.same) segment_ahead.row(grad_total, 0, run.at[0], run.step[0], run.size, run.at[1]);
       const rt::Line<opmath_t> grad_total_at(host, grad_total, rt::stretch(run, 0, segment_at.same), 0,
                                              rt::checked(grad_total, 0, grad_total.stride(0), 0, grad_total_0));
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_total_at[i]); });

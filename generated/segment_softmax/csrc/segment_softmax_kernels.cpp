@@ -31,11 +31,15 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_e;
   over_e.dim(E, {input.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart input_apart(input, 0, over_e);
+    const rt::Ahead segment_ahead(segment, 1, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed top_0(segment_at);
+        segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> top_out;
         rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
         rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
@@ -73,13 +77,18 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_e;
   over_e.dim(E, {segment.stride(0), input.stride(0), 0, 0});
   rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart input_apart(input, 1, over_e);
+    const rt::Ahead segment_ahead(segment, 0, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[0]);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Fixed top_0(segment_at);
+        segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[0]);
         const rt::Line<opmath_t> top_at(host, top, rt::stretch(point, columns, 2, 1), 0,
                                         rt::checked(top, 0, top.stride(0), 3, top_0));
+        segment_ahead.row(total_2, 0, point.at[3], columns.step[3], columns.size, point.at[0]);
         rt::Values<opmath_t> total_2_out;
         rt::each(columns.size, [&](int64_t i) { total_2_out.set(i, rt::exp(input_at[i] - (top_at[i]))); });
         rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 3, 1), total_2_out,
@@ -104,14 +113,17 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &input, &top, &total_2, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 0, outer);
     rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto top_0 = [&](int64_t i) { return segment_at[i]; };
+      if (segment_at.same) segment_ahead.row(top, 0, run.at[2], run.step[2], run.size, run.at[0]);
       const rt::Line<opmath_t> top_at(host, top, rt::stretch(run, 2, segment_at.same), 0,
                                       rt::checked(top, 0, top.stride(0), 2, top_0));
+      if (segment_at.same) segment_ahead.row(total_2, 0, run.at[3], run.step[3], run.size, run.at[0]);
       const rt::Line<opmath_t> total_2_at(host, total_2, rt::stretch(run, 3, segment_at.same), 0,
                                           rt::checked(total_2, 0, total_2.stride(0), 3, top_0));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::exp(input_at[i] - (top_at[i])) / total_2_at[i]); });
@@ -147,12 +159,18 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_e;
   over_e.dim(E, {grad_output.stride(0), output.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_output_apart(grad_output, 0, over_e);
+    const rt::Apart output_apart(output, 1, over_e);
+    const rt::Ahead segment_ahead(segment, 2, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> output_at(output, point.at[1], columns.step[1], columns.size);
+        output_apart.run(output, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Fixed dot_output_0(segment_at);
+        segment_ahead.row(dot_output, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
         rt::Values<opmath_t> dot_output_out;
         rt::each(columns.size, [&](int64_t i) { dot_output_out.set(i, grad_output_at[i] * output_at[i]); });
         rt::accumulate<rt::Sum>(host, dot_output, rt::stretch(point, columns, 3, 1), dot_output_out,
@@ -177,12 +195,14 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &output, &grad_output, &dot_output, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 3, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> output_at(output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       const rt::Numbers<int64_t> segment_at(segment, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
       const auto dot_output_0 = [&](int64_t i) { return segment_at[i]; };
+      if (segment_at.same) segment_ahead.row(dot_output, 0, run.at[2], run.step[2], run.size, run.at[3]);
       const rt::Line<opmath_t> dot_output_at(host, dot_output, rt::stretch(run, 2, segment_at.same), 0,
                                              rt::checked(dot_output, 0, dot_output.stride(0), 2, dot_output_0));
       rt::each(run.size, [&](int64_t i) {

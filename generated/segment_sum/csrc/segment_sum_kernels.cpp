@@ -31,11 +31,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart input_apart(input, 0, over_n);
+    const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed output_0(segment_at);
+        segment_ahead.row(output, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> output_out;
         rt::each(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 2, 1), output_out,
@@ -58,10 +62,12 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead segment_ahead(segment, 1, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Numbers<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       const auto grad_output_0 = [&](int64_t i) { return segment_at[i]; };
+      if (segment_at.same) segment_ahead.row(grad_output, 0, run.at[0], run.step[0], run.size, run.at[1]);
       const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, segment_at.same), 0,
                                               rt::checked(grad_output, 0, grad_output.stride(0), 0, grad_output_0));
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });

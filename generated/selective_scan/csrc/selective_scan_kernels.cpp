@@ -250,6 +250,8 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
   over_batch_t.batch(call, nullptr, &delta, &grad_h, &h, nullptr);
   over_batch_t.dim(T, {0, delta.stride(1), grad_h.stride(1), 0, 0}, true);
   rt::parallel(host, outer.count, over_batch_t.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart delta_apart(delta, 1, over_batch_t);
+    const rt::Apart grad_h_apart(grad_h, 2, over_batch_t);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const rt::Source<opmath_t> a_at(a, columns.at[0], columns.step[0], columns.size);
       opmath_t a_value_2[rt::block];
@@ -257,7 +259,9 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_a_value_fold;
       over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
+        delta_apart.run(delta, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> grad_h_at(grad_h, point.at[2], columns.step[2], columns.size);
+        grad_h_apart.run(grad_h, point.first, point.at[2], columns.step[2], columns.size);
         const rt::Fixed h_1(over_batch_t.index(point, 0, 0) - 1);
         const rt::Line<opmath_t> h_at(host, h, rt::stretch(point, columns, 3, 1), 0,
                                       rt::clipped(h, 1, h.stride(1), h_1));
@@ -295,12 +299,18 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_d;
   over_d.dim(D, {grad_h.stride(2), delta.stride(2), u.stride(2), 0});
   rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_h_apart(grad_h, 0, over_d);
+    const rt::Apart delta_apart(delta, 1, over_d);
+    const rt::Apart u_apart(u, 2, over_d);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_b_value_fold;
       over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_h_at(grad_h, point.at[0], columns.step[0], columns.size);
+        grad_h_apart.run(grad_h, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
+        delta_apart.run(delta, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> u_at(u, point.at[2], columns.step[2], columns.size);
+        u_apart.run(u, point.first, point.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_b_value_fold.add(i, grad_h_at[i] * delta_at[i] * u_at[i]); });
         grad_b_value_fold.ran(columns.size);
       });
@@ -329,11 +339,15 @@ int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_d;
   over_d.dim(D, {grad_y.stride(2), h.stride(2), 0});
   rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_y_apart(grad_y, 0, over_d);
+    const rt::Apart h_apart(h, 1, over_d);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_c_value_fold;
       over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
+        grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> h_at(h, point.at[1], columns.step[1], columns.size);
+        h_apart.run(h, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_c_value_fold.add(i, grad_y_at[i] * h_at[i]); });
         grad_c_value_fold.ran(columns.size);
       });
@@ -359,11 +373,15 @@ int backward_grad_skip(const OpgenCall& call, OpgenHost& host) {
   over_batch_t.batch(call, &grad_y, &u, nullptr);
   over_batch_t.dim(T, {grad_y.stride(1), u.stride(1), 0});
   rt::parallel(host, outer.count, over_batch_t.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Apart grad_y_apart(grad_y, 0, over_batch_t);
+    const rt::Apart u_apart(u, 1, over_batch_t);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_skip_value_fold;
       over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
+        grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> u_at(u, point.at[1], columns.step[1], columns.size);
+        u_apart.run(u, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_skip_value_fold.add(i, grad_y_at[i] * u_at[i]); });
         grad_skip_value_fold.ran(columns.size);
       });

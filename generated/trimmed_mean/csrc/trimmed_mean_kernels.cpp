@@ -38,12 +38,14 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_m;
   over_m.dim(M, {0, argsort_k.stride(1), 0});
   rt::parallel(host, outer.count, over_m.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Ahead argsort_k_ahead(argsort_k, 1, over_m, outer);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_m.runs<rt::block>(0, over_m.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> argsort_k_at(argsort_k, run.at[1] + trim * argsort_k.stride(1), run.step[1],
                                                run.size);
         const auto values_1 = [&](int64_t i) { return argsort_k_at[i]; };
+        if (argsort_k_at.same) argsort_k_ahead.row(values, 1, run.at[0], run.step[0], run.size, run.at[1]);
         const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_k_at.same), 0,
                                            rt::checked(values, 1, values.stride(1), 0, values_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, values_at[i]); });
@@ -85,11 +87,13 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   over_k.dim(N, {0, argsort_k.stride(1), 0}, true);
   if (N >= 16) {
     rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Ahead argsort_k_ahead(argsort_k, 1, over_k, outer);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
           const auto grad_output_at = rt::load(grad_output, run.at[0]);
           const rt::Source<int64_t> argsort_k_at(argsort_k, run.at[1], run.step[1], run.size);
           const auto grad_values_1 = [&](int64_t i) { return argsort_k_at[i]; };
+          if (argsort_k_at.same) argsort_k_ahead.row(grad_values, 1, run.at[2], run.step[2], run.size, run.at[1]);
           rt::Values<opmath_t> grad_values_out;
           rt::each(run.size, [&](int64_t i) {
             const int64_t difference = over_k.index(run, 0, i) - trim;
@@ -102,11 +106,14 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
     });
   } else {
     rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Ahead argsort_k_ahead_2(argsort_k, 1, over_k, outer);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
           const rt::Source<int64_t> argsort_k_at(argsort_k, point.at[1], columns.step[1], columns.size);
           const auto grad_values_1_2 = [&](int64_t i) { return argsort_k_at[i]; };
+          if (argsort_k_at.same)
+            argsort_k_ahead_2.row(grad_values, 1, point.at[2], columns.step[2], columns.size, point.at[1]);
           rt::Values<opmath_t> grad_values_out;
           rt::each(columns.size, [&](int64_t i) {
             const int64_t difference_2 = over_k.index(point, 0, 0) - trim;

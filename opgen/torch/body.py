@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.code.printer import Leaf, Printer, Special, Text
-from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Position, Read, Scalar, add, mul
 from opgen.torch.dialect import ATOM, OR, TERNARY
-from opgen.torch.positions import Place, axis_named, diagonals, indices, is_plain, proven, viewed
+from opgen.torch.positions import Place, axis_named, diagonals, is_plain, proven, viewed
 from opgen.torch.rewrite import varies
 from opgen.torch.scope import Scope, loops_of
 from opgen.torch.values import Stored, Value, aligned, batch_first, permuted
@@ -35,11 +34,12 @@ class Body:
     def leaf(self, leaf: Leaf) -> Text:
         match leaf:
             case Read():
-                known = self.scope.accessed.get((leaf, self.space))
+                key = (leaf, self.space, self.scope.loops)
+                known = self.scope.accessed.get(key)
                 if known is None:
                     value = access(self.scope, leaf, self.space)
                     known = replace(value, text=aligned(value, self.space).text)
-                    self.scope.accessed[leaf, self.space] = known
+                    self.scope.accessed[key] = known
                 self.seen.update(dict.fromkeys(known.loops))
                 self.batch |= known.batch
                 return known.text
@@ -152,7 +152,7 @@ _LONG = 36  # code of a view or a position that gets a line of its own
 
 def access(scope: Scope, r: Read, space: Space) -> Value:
     """The tensor that an access reads, over the loops it varies along."""
-    stored = _with_every_axis(scope, r, space)
+    stored = _with_every_axis(scope, r)
     places = [Place(r.at[i], stored.shape[i]) for i in stored.axes]
     text = Text(stored.name, ATOM, stored.kind)
     if all(is_plain(scope, p, space) for p in places) and len({p.at for p in places}) == len(places):
@@ -174,23 +174,18 @@ def _asked(scope: Scope, wanted: Scalar) -> str:
     return scope.tensor(wanted.tensor).name if isinstance(wanted, Read) else scope.number(wanted).text
 
 
-def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
+def _with_every_axis(scope: Scope, r: Read) -> Stored:
     """The tensor, with the axes it is constant along if a position there may be out of range."""
     stored = scope.tensor(r.tensor)
-    here = ["...", *(a.name for a in space if isinstance(a, Axis))]  # what is drawn for each of a batch moves with it
     lacking = [Place(r.at[i], n) for i, n in enumerate(stored.shape) if i not in stored.axes]
-    varying = [polynomial(p.at).scalar() for p in lacking if not isinstance(p.at, Batch)]
-    if any(n not in here for at in varying for n in indices(at)):
-        return scope.whole.get(r, stored)  # asked again over what it varies along
-    if all(is_plain(scope, p, space) or proven(scope, p, space) for p in lacking):
-        return stored
+    if all(is_plain(scope, p, scope.loops) or proven(scope, p, scope.loops) for p in lacking):
+        return stored  # over however few of the loops it is printed
     dims: Space = tuple(x if isinstance(x, Batch) else Axis(f"@{i}", x) for i, x in enumerate(stored.shape))
     value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
     order = batch_first(stored.shape)
     full = expanded(scope, aligned(value, tuple(dims[i] for i in order)), tuple(dims[i] for i in order))
     name = scope.named_line(f"whole_{stored.name}", full.text.text)
-    scope.whole[r] = replace(stored, name=name, axes=order, batch=full.batch)
-    return scope.whole[r]
+    return replace(stored, name=name, axes=order, batch=full.batch)
 
 
 def _loop(p: Position, space: Space) -> Loop:
@@ -259,7 +254,7 @@ def index_value(scope: Scope, places: Sequence[Place], space: Space, *, packs: b
     found = as_kind(scope, packed(scope, e, space) if packs else body_value(scope, e, space), Kind.INT)
     if len(found.text.text) <= _LONG or isinstance(e, Read) or found.text.number:
         return found
-    e = scope.named_position(e, space)
+    e = scope.named_position(e)
     return packed(scope, e, space) if packs else body_value(scope, e, space)
 
 
@@ -270,7 +265,7 @@ def _checked(scope: Scope, places: Sequence[Place], space: Space, *, packs: bool
     values = [as_kind(scope, body_value(scope, e, loops), Kind.INT) for e in at]
     for k, v in enumerate(values):
         if len(v.text.text) > _LONG and not v.text.number and not isinstance(at[k], Read):
-            at[k] = scope.named_position(at[k], loops)
+            at[k] = scope.named_position(at[k])
             values[k] = body_value(scope, at[k], loops)
     varied = tuple(x for x in loops if any(x in v.loops for v in values))
     if packs and varied != loops:

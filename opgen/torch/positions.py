@@ -129,7 +129,7 @@ class _View:
     wanted: str
 
     def text(self) -> str:
-        safe = proven(self.scope, self.place, self.space)
+        safe = proven(self.scope, self.place, self.scope.loops)
         own = tuple(axis_named(name, self.space) for name, _ in self.line.runs)
         if safe and not proven(self.scope, self.place, own):
             return self._window("0")  # in range wherever there is an element, which there need not be

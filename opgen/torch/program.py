@@ -145,9 +145,8 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 
 def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
     """The lines of a statement, whose accesses mean what its own loops say."""
-    around, scope.whole = scope.whole, {}
-    _print(scope, s, name)
-    scope.whole = around
+    with scope.within(tuple(dict.fromkeys((*scope.loops, *s.loops)))):
+        _print(scope, s, name)
 
 
 def _print(scope: Scope, s: Compute | Scatter, name: str) -> None:

@@ -81,7 +81,8 @@ def scatter(scope: Scope, s: Scatter, base_name: str = "") -> Value:
     if not plan.rows and BATCH in plan.spread and BATCH not in plan.others:
         plan = _layout(scope, s, tuple(range(len(s.at))))
     body = _summed_beforehand(scope, s, plan)
-    base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
+    with scope.within(s.axes):
+        base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
     base = expanded(scope, base, batch_leading(s.axes))
     base = Value(base.text, batch_leading(plan.axes), base.batch)
     order = (*plan.joined, *plan.others) if plan.rows else (*plan.others, *plan.joined)

@@ -6,7 +6,8 @@ the dtype become lines of their own only where something asks for them, in front
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from opgen.code.names import PYTHON
@@ -58,8 +59,10 @@ class Scope:
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
     tables: Dialect | None = None
-    accessed: dict[tuple[Read, tuple[Loop, ...]], Value] = field(default_factory=dict)  # aligned to a space
-    whole: dict[Read, Stored] = field(default_factory=dict)  # of the statement at hand: tensors with all their axes
+    loops: tuple[Loop, ...] = ()  # of the statement at hand: what it reads is read at points of them all
+    accessed: dict[tuple[Read, tuple[Loop, ...], tuple[Loop, ...]], Value] = field(
+        default_factory=dict
+    )  # aligned to a space, within loops
     lines: dict[str, str] = field(default_factory=dict)  # code of a line -> local name
     bodies: dict[str, Scalar] = field(default_factory=dict)  # of statements, also of those made while printing
     dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived sizes
@@ -110,12 +113,18 @@ class Scope:
             self.assign(self.lines[text], text)
         return self.lines[text]
 
-    def named_position(self, e: Scalar, space: tuple[Loop, ...]) -> Read:
-        """A position as an access to a statement of its own, one however often it is asked for."""
-        loops = loops_of(e, space)
-        if (e, loops) not in self.bound:
-            self.bound[e, loops] = self.bind(Compute("position", loops, e, kind=Kind.INT))
-        return self.bound[e, loops]
+    def named_position(self, e: Scalar) -> Read:
+        """A position as an access to a statement of its own, one however often it is asked for within the loops."""
+        if (e, self.loops) not in self.bound:
+            self.bound[e, self.loops] = self.bind(Compute("position", loops_of(e, self.loops), e, kind=Kind.INT))
+        return self.bound[e, self.loops]
+
+    @contextmanager
+    def within(self, loops: tuple[Loop, ...]) -> Iterator[None]:
+        """Prints what is read at points of these loops."""
+        around, self.loops = self.loops, loops
+        yield
+        self.loops = around
 
     # --- arguments -----------------------------------------------------------------------------------------------
 

@@ -317,6 +317,12 @@ _OTHERS = {
         "outputs: [t1, t2, t3]\nforward: |\n  t1 = N\n  t2[..., i] = sin(x[..., i, 0])*cos(sin(x[..., i, 0]))\n"
         "  t3[..., i] = where(isfinite(x[..., 0, i]), x[..., 0, 0], x[..., step, 0])\n"
     ),
+    "a place of what is the same along the batch and an axis": (
+        "inputs: {x: {shape: [N]}}\nparams: {step: {type: int, default: 1, domain: step >= 0}}\n"
+        "outputs: {t1: {shape: [..., N, N], dtype: int8}, t2: {shape: [2, ...]}}\n"
+        "forward: |\n  t1[..., i < N, j < N] = 2*(x[N - 1 - i])\n"
+        "  t2[0, ...] = tanh((t1[..., step, 0] + 0.5)*2)\n  t2[1, ...] = 0.5\n"
+    ),
     "a rounded power of an integer": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[n] = x[n]*round(2**2) + floor(3**3) + trunc(n**3) + sign(2**3)'\n"
     ),
@@ -375,6 +381,7 @@ _SHAPES = {
     "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},
     "an output that is a size, which a condition asks for": {"x": (2, 2, 2)},
     "a rounded power of an integer": {"x": (3,)},
+    "a place of what is the same along the batch and an axis": {"x": (2,)},
 }
 
 FOUND = {**_OTHERS, **found_choices.FOUND, **found_orders.FOUND, **found_recurrences.FOUND, **found_scatters.FOUND}

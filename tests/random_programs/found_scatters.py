@@ -165,6 +165,15 @@ FOUND = {
         "  pad(t[ids[q]]) *= sin(x[1, ids[q]])\n"
         "  y[i < 2] = t[i]\n"
     ),
+    "a place of what is the same along an axis, in what is scattered and where to": (
+        "inputs: {x: {shape: [N]}, y: {shape: [M]}}\n"
+        "params: {step: {type: int, default: 1, domain: step >= 0}}\n"
+        "outputs: {t1: {shape: [..., N, M], dtype: int8}, t2: {shape: [M, ...]}}\n"
+        "forward: |\n"
+        "  t1[..., i < N, j < M] = 2*x[N - 1 - i]\n"
+        "  t2[j < M, ...] = tanh(y[j])*t1[..., step, 0]\n"
+        "  pad(t2[int(t1[..., step, 0]) + step, ...]) += t1[..., 0, step]*x[0]\n"
+    ),
 }
 
 SHAPES = {
@@ -196,4 +205,5 @@ SHAPES = {
         "seed": (),
     },
     "a third of an index beside a local, under a condition": {"x": (3, 3), "ids": (3,)},
+    "a place of what is the same along an axis, in what is scattered and where to": {"x": (2,), "y": (3,)},
 }

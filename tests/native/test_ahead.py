@@ -1,4 +1,4 @@
-"""What compiled kernels ask for ahead, hold for all rows, or go through in another order: values are those of plain torch."""
+"""What compiled kernels ask for ahead, hold for all rows, or go through in another order: values of plain torch."""
 
 from __future__ import annotations
 

@@ -203,6 +203,26 @@ struct Sink {
   }
 };
 
+// Fills a tensor with zeros, as many at a time as lie side by side.
+template <typename T>
+void clear(const OpgenHost& host, const Tensor<T>& tensor) {
+  const int64_t bytes = tensor.narrow ? sizeof(uint16_t) : sizeof(T);
+  Loops<1> all;
+  for (int64_t d = 0; d < tensor.source.ndim; ++d) all.dim(tensor.source.sizes[d], {tensor.source.strides[d]});
+  if (tensor.data == nullptr) return;
+  parallel(host, all.count, 1, [=](int64_t begin, int64_t end) {
+    char* const to = static_cast<char*>(tensor.data);
+    all.runs<int64_t{1} << 60>(begin, end, nullptr, [&](const auto& run) {
+      const int64_t apart = run.size == 1 ? 1 : run.step[0];
+      if (apart == 1) {
+        memset(to + run.at[0] * bytes, 0, static_cast<size_t>(run.size * bytes));
+      } else {
+        for (int64_t i = 0; i < run.size; ++i) memset(to + (run.at[0] + i * apart) * bytes, 0, static_cast<size_t>(bytes));
+      }
+    });
+  });
+}
+
 // What passes along a row hand on to each other, a value for each point; a short one needs no memory of its own.
 template <typename T>
 struct Kept {

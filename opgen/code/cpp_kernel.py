@@ -17,7 +17,7 @@ from opgen.code.cpp_statements import Around, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import lanes_type, value_type
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Scalar, is_constant
+from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Position, Scalar, is_constant
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
@@ -105,6 +105,8 @@ class _PartCode(Runs):
         self.outer, within = chain(body, _OUTER)
         if _meets(within):
             self.outer, within = (), body
+        if (cleared := self._cleared(within)) is not None:
+            return [f"rt::clear(host, {self.scope.tensor(cleared)});"]
         inner = [n.role for n in inside(within) if isinstance(n, For)]
         self.scope.runs = self.outer if self.scope.turns and Role.LANES not in inner else None
         lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
@@ -125,6 +127,16 @@ class _PartCode(Runs):
             runs = [*kept, *block("outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", points, "});")]
         head = f"rt::parallel(host, outer.count, {self._work()}, [=, &host](int64_t begin, int64_t end) {{"
         return block(head, self.behind_still(runs), "});")
+
+    def _cleared(self, within: Body) -> str | None:
+        """The buffer that outer loops fill with zeros from end to end."""
+        match within:
+            case (Store(slot, at, value),) if value == ZERO and slot not in self.bound:
+                ends: dict[Position, Loop] = {BATCH if isinstance(a, Batch) else Index(a.name): a for a in self.outer}
+                shape = [a if isinstance(a, Batch) else a.extent for p in at if (a := ends.pop(p, None)) is not None]
+                return slot if not ends and shape == list(self.scope.formal.slots[slot].shape) else None
+            case _:
+                return None
 
     def _work(self) -> str:
         counts = {text: self.counts.count(text) for text in self.counts}

@@ -86,19 +86,8 @@ int backward_col(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t H = call.ints[0];
-    const int64_t W = call.ints[1];
     const rt::Tensor<opmath_t> grad_image(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(H, {grad_image.stride(0)});
-    outer.dim(W, {grad_image.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_image_out(grad_image, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_image_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_image);
   }
   const int64_t N = call.ints[2];
   const rt::Tensor<int64_t> row_2(call, 1, 1);

@@ -33,19 +33,8 @@ int forward_col(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_grid(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t H = call.ints[0];
-    const int64_t W = call.ints[1];
     const rt::Tensor<opmath_t> grid(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(H, {grid.stride(0)});
-    outer.dim(W, {grid.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grid_out(grid, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grid_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grid);
   }
   const int64_t N = call.ints[2];
   const rt::Tensor<int64_t> row_2(call, 1, 1);

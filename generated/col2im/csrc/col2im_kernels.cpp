@@ -9,23 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.ints[0];
-    const int64_t C = call.ints[1];
-    const int64_t H = call.ints[2];
-    const int64_t W = call.ints[3];
     const rt::Tensor<opmath_t> output(call, 0, 4);
-    rt::Loops<1> outer;
-    outer.dim(N, {output.stride(0)});
-    outer.dim(C, {output.stride(1)});
-    outer.dim(H, {output.stride(2)});
-    outer.dim(W, {output.stride(3)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, output);
   }
   const int64_t kernel_size = call.ints[7];
   const int64_t Q = call.ints[8];

@@ -929,16 +929,8 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.ints[0];
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_weight_hit);
   }
   const int64_t ignore_index = call.ints[2];
   const int64_t C = call.ints[0];
@@ -996,16 +988,8 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.ints[0];
     const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(C, {grad_weight_share.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_share_out(grad_weight_share, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_share_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_weight_share);
   }
   const int64_t ignore_index = call.ints[2];
   const int64_t N = call.ints[1];
@@ -1221,16 +1205,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.ints[0];
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_weight_hit);
   }
   const int64_t ignore_index = call.ints[2];
   const int64_t C = call.ints[0];
@@ -1457,16 +1433,8 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.ints[0];
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_weight_hit);
   }
   const int64_t ignore_index = call.ints[2];
   const int64_t C = call.ints[0];

@@ -894,21 +894,8 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t T = call.ints[0];
-    const int64_t B = call.ints[1];
-    const int64_t C = call.ints[2];
     const rt::Tensor<opmath_t> grad_log_probs(call, 0, 3);
-    rt::Loops<1> outer;
-    outer.dim(T, {grad_log_probs.stride(0)});
-    outer.dim(B, {grad_log_probs.stride(1)});
-    outer.dim(C, {grad_log_probs.stride(2)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_log_probs_out(grad_log_probs, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_log_probs_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_log_probs);
   }
   const int64_t L = call.ints[3];
   const int64_t B = call.ints[1];

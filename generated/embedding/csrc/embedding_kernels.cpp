@@ -36,19 +36,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.ints[0];
-    const int64_t D = call.ints[1];
     const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(V_2, {grad_weight.stride(0)});
-    outer.dim(D, {grad_weight.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_weight);
   }
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);

@@ -153,19 +153,8 @@ int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.ints[0];
-    const int64_t G = call.ints[1];
     const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(N, {grad_rstd.stride(0)});
-    outer.dim(G, {grad_rstd.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_rstd_out(grad_rstd, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_rstd);
   }
   const int64_t S = call.ints[3];
   const int64_t elements = rt::batch_count(call);
@@ -229,19 +218,8 @@ int backward_grad_variance_(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.ints[0];
-    const int64_t G = call.ints[1];
     const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(N, {grad_mu.stride(0)});
-    outer.dim(G, {grad_mu.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_mu_out(grad_mu, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_mu);
   }
   const int64_t S = call.ints[3];
   const int64_t elements = rt::batch_count(call);

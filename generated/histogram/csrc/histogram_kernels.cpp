@@ -9,16 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t B = call.ints[0];
     const rt::Tensor<opmath_t> output(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(B, {output.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, output);
   }
   const auto low = static_cast<opmath_t>(call.reals[0]);
   const auto high = static_cast<opmath_t>(call.reals[1]);

@@ -9,19 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.ints[0];
-    const int64_t D = call.ints[1];
     const rt::Tensor<opmath_t> output(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(V_2, {output.stride(0)});
-    outer.dim(D, {output.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, output);
   }
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
@@ -62,19 +51,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.ints[0];
-    const int64_t D = call.ints[1];
     const rt::Tensor<opmath_t> grad_input(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(V_2, {grad_input.stride(0)});
-    outer.dim(D, {grad_input.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_input);
   }
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
@@ -154,19 +132,8 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.ints[0];
-    const int64_t D = call.ints[1];
     const rt::Tensor<opmath_t> grad_input(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(V_2, {grad_input.stride(0)});
-    outer.dim(D, {grad_input.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_input);
   }
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];

@@ -9,16 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.ints[0];
     const rt::Tensor<int64_t> size_2(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(S, {size_2.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<int64_t> size_2_out(size_2, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, size_2);
   }
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);

@@ -54,18 +54,8 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.ints[0];
     const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
-    rt::Loops<1> outer;
-    outer.dim(S, {total_2.stride(0)});
-    outer.batch(call, &total_2);
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> total_2_out(total_2, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { total_2_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, total_2);
   }
   const int64_t E = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
@@ -136,18 +126,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.ints[0];
     const rt::Tensor<opmath_t> dot_output(call, 0, 2, 1);
-    rt::Loops<1> outer;
-    outer.dim(S, {dot_output.stride(0)});
-    outer.batch(call, &dot_output);
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> dot_output_out(dot_output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { dot_output_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, dot_output);
   }
   const int64_t E = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);

@@ -9,18 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.ints[0];
     const rt::Tensor<opmath_t> output(call, 0, 2, 1);
-    rt::Loops<1> outer;
-    outer.dim(S, {output.stride(0)});
-    outer.batch(call, &output);
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, output);
   }
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);

@@ -62,18 +62,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.ints[0];
     const rt::Tensor<opmath_t> grad_values(call, 0, 2, 0);
-    rt::Loops<1> outer;
-    outer.batch(call, &grad_values);
-    outer.dim(N, {grad_values.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_values_out(grad_values, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_values_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_values);
   }
   const int64_t N = call.ints[0];
   const int64_t trim = call.ints[1];

@@ -51,23 +51,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.ints[0];
-    const int64_t C = call.ints[1];
-    const int64_t H = call.ints[2];
-    const int64_t W = call.ints[3];
     const rt::Tensor<opmath_t> grad_input(call, 0, 4);
-    rt::Loops<1> outer;
-    outer.dim(N, {grad_input.stride(0)});
-    outer.dim(C, {grad_input.stride(1)});
-    outer.dim(H, {grad_input.stride(2)});
-    outer.dim(W, {grad_input.stride(3)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-      });
-    });
+    rt::clear(host, grad_input);
   }
   const int64_t kernel_size = call.ints[6];
   const int64_t Q = call.ints[7];

@@ -196,7 +196,7 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
     names = list(kinds)
 
     @functools.wraps(init)
-    def named(self: Self, *args: Given.args, **kwargs: Given.kwargs) -> None:
+    def named(self: Self, /, *args: Given.args, **kwargs: Given.kwargs) -> None:
         unknown = next((name for name in kwargs if name not in names), None)
         if unknown is not None:
             left = [name for name in names[len(args) :] if name not in kwargs]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import avg_pool2d
+from .ops import avg_pool2d, check_params
 
 
 class AvgPool2d(torch.nn.Module):
@@ -30,6 +30,7 @@ class AvgPool2d(torch.nn.Module):
     @takes_named
     def __init__(self, kernel_size: int, stride: int | None = None, padding: int = 0) -> None:
         super().__init__()
+        check_params(kernel_size, stride, padding)
         self.kernel_size = kernel_size
         self.stride = stride
         self.padding = padding

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import overwrite, takes_named
-from .ops import batch_norm
+from .ops import batch_norm, check_params
 
 
 class BatchNorm(torch.nn.Module):
@@ -47,6 +47,7 @@ class BatchNorm(torch.nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        check_params(momentum, eps)
         self.num_features = num_features
         self.momentum = momentum
         self.eps = eps

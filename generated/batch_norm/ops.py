@@ -31,6 +31,14 @@ from .._runtime.functions import as_rows, upcast_all, variance
 from . import function
 
 
+def check_params(momentum: float, eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not 0 <= momentum <= 1:
+        raise domain_error("batch_norm", "momentum", momentum, "0 <= momentum <= 1")
+    if not eps > 0:
+        raise domain_error("batch_norm", "eps", eps, "eps > 0")
+
+
 def check(
     input: Tensor,
     running_mean: Tensor,
@@ -63,10 +71,7 @@ def check(
             raise rank_error("batch_norm", "bias", bias, "[C]")
         if bias.shape[0] != C:
             raise size_error("batch_norm", "bias", "[C]", "C", bias.shape[0], C, "input[N, C, ...]")
-    if not 0 <= momentum <= 1:
-        raise domain_error("batch_norm", "momentum", momentum, "0 <= momentum <= 1")
-    if not eps > 0:
-        raise domain_error("batch_norm", "eps", eps, "eps > 0")
+    check_params(momentum, eps)
 
 
 def fake(

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import bilinear_splat
+from .ops import bilinear_splat, check_params
 
 
 class BilinearSplat(torch.nn.Module):
@@ -28,6 +28,7 @@ class BilinearSplat(torch.nn.Module):
     @takes_named
     def __init__(self, height: int, width: int) -> None:
         super().__init__()
+        check_params(height, width)
         self.height = height
         self.width = width
 

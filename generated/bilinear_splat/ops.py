@@ -29,6 +29,14 @@ from .._runtime.functions import add_at, flat_index, take, upcast, upcast_all
 from . import function
 
 
+def check_params(height: int, width: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not height > 0:
+        raise domain_error("bilinear_splat", "height", height, "height > 0")
+    if not width > 0:
+        raise domain_error("bilinear_splat", "width", width, "width > 0")
+
+
 def check(values: Tensor, places: Tensor, height: int, width: int) -> None:
     """Raise unless the arguments fit together."""
     if values.dim() != 1:
@@ -40,10 +48,7 @@ def check(values: Tensor, places: Tensor, height: int, width: int) -> None:
         raise size_error("bilinear_splat", "places", "[N, 2]", "N", places.shape[0], N, "values[N]")
     if places.shape[1] != 2:
         raise size_error("bilinear_splat", "places", "[N, 2]", "2", places.shape[1], 2)
-    if not height > 0:
-        raise domain_error("bilinear_splat", "height", height, "height > 0")
-    if not width > 0:
-        raise domain_error("bilinear_splat", "width", width, "width > 0")
+    check_params(height, width)
 
 
 def fake(values: Tensor, places: Tensor, height: int, width: int) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import binary_cross_entropy_with_logits
+from .ops import binary_cross_entropy_with_logits, check_params
 
 
 class BinaryCrossEntropyWithLogits(torch.nn.Module):
@@ -26,6 +26,7 @@ class BinaryCrossEntropyWithLogits(torch.nn.Module):
     @takes_named
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(reduction)
         self.reduction = reduction
 
     def forward(

@@ -20,6 +20,12 @@ from .._runtime.functions import broadcast_shape, upcast_all
 from . import function
 
 
+def check_params(reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("binary_cross_entropy_with_logits", "reduction", reduction, ("mean", "sum", "none"))
+
+
 def check(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: str) -> None:
     """Raise unless the arguments fit together."""
     batch_shape("binary_cross_entropy_with_logits", input=input.shape, target=target.shape)
@@ -29,8 +35,7 @@ def check(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tens
         batch_shape(
             "binary_cross_entropy_with_logits", input=input.shape, target=target.shape, pos_weight=pos_weight.shape
         )
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("binary_cross_entropy_with_logits", "reduction", reduction, ("mean", "sum", "none"))
+    check_params(reduction)
 
 
 def fake(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: str) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import col2im
+from .ops import check_params, col2im
 
 
 class Col2im(torch.nn.Module):
@@ -38,6 +38,7 @@ class Col2im(torch.nn.Module):
         self, height: int, width: int, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1
     ) -> None:
         super().__init__()
+        check_params(height, width, kernel_size, dilation, padding, stride)
         self.height = height
         self.width = width
         self.kernel_size = kernel_size

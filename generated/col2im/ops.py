@@ -29,10 +29,8 @@ from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
 
-def check(input: Tensor, height: int, width: int, kernel_size: int, dilation: int, padding: int, stride: int) -> None:
-    """Raise unless the arguments fit together."""
-    if input.dim() != 3:
-        raise rank_error("col2im", "input", input, "[N, D, L]")
+def check_params(height: int, width: int, kernel_size: int, dilation: int, padding: int, stride: int) -> None:
+    """Raise unless the params are what they may be."""
     if not height > 0:
         raise domain_error("col2im", "height", height, "height > 0")
     if not width > 0:
@@ -45,6 +43,13 @@ def check(input: Tensor, height: int, width: int, kernel_size: int, dilation: in
         raise domain_error("col2im", "padding", padding, "padding >= 0")
     if not stride > 0:
         raise domain_error("col2im", "stride", stride, "stride > 0")
+
+
+def check(input: Tensor, height: int, width: int, kernel_size: int, dilation: int, padding: int, stride: int) -> None:
+    """Raise unless the arguments fit together."""
+    if input.dim() != 3:
+        raise rank_error("col2im", "input", input, "[N, D, L]")
+    check_params(height, width, kernel_size, dilation, padding, stride)
     Q = (width + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if Q < 0:
         raise extent_error("col2im", "Q = (width + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", Q)

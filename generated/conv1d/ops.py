@@ -29,6 +29,18 @@ from .._runtime.functions import convolution, convolution_data, convolution_weig
 from . import function
 
 
+def check_params(stride: int, padding: int, dilation: int, groups: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not stride > 0:
+        raise domain_error("conv1d", "stride", stride, "stride > 0")
+    if not padding >= 0:
+        raise domain_error("conv1d", "padding", padding, "padding >= 0")
+    if not dilation > 0:
+        raise domain_error("conv1d", "dilation", dilation, "dilation > 0")
+    if not groups > 0:
+        raise domain_error("conv1d", "groups", groups, "groups > 0")
+
+
 def check(
     input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, padding: int, dilation: int, groups: int
 ) -> None:
@@ -46,14 +58,7 @@ def check(
             raise rank_error("conv1d", "bias", bias, "[O]")
         if bias.shape[0] != size_o:
             raise size_error("conv1d", "bias", "[O]", "O", bias.shape[0], size_o, "weight[O, Cg, K]")
-    if not stride > 0:
-        raise domain_error("conv1d", "stride", stride, "stride > 0")
-    if not padding >= 0:
-        raise domain_error("conv1d", "padding", padding, "padding >= 0")
-    if not dilation > 0:
-        raise domain_error("conv1d", "dilation", dilation, "dilation > 0")
-    if not groups > 0:
-        raise domain_error("conv1d", "groups", groups, "groups > 0")
+    check_params(stride, padding, dilation, groups)
     P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
     if P < 0:
         raise extent_error("conv1d", "P = (L + 2*padding - dilation*(K - 1) - 1)//stride + 1", P)

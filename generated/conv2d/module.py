@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import conv2d
+from .ops import check_params, conv2d
 
 
 class Conv2d(torch.nn.Module):
@@ -32,6 +32,7 @@ class Conv2d(torch.nn.Module):
     @takes_named
     def __init__(self, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) -> None:
         super().__init__()
+        check_params(stride, padding, dilation, groups)
         self.stride = stride
         self.padding = padding
         self.dilation = dilation

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import conv_transpose1d
+from .ops import check_params, conv_transpose1d
 
 
 class ConvTranspose1d(torch.nn.Module):
@@ -28,6 +28,7 @@ class ConvTranspose1d(torch.nn.Module):
     @takes_named
     def __init__(self, stride: int = 1, padding: int = 0) -> None:
         super().__init__()
+        check_params(stride, padding)
         self.stride = stride
         self.padding = padding
 

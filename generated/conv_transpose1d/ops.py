@@ -29,6 +29,14 @@ from .._runtime.functions import convolution, convolution_data, convolution_weig
 from . import function
 
 
+def check_params(stride: int, padding: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not stride > 0:
+        raise domain_error("conv_transpose1d", "stride", stride, "stride > 0")
+    if not padding >= 0:
+        raise domain_error("conv_transpose1d", "padding", padding, "padding >= 0")
+
+
 def check(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, padding: int) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() != 3:
@@ -46,10 +54,7 @@ def check(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, paddi
             raise rank_error("conv_transpose1d", "bias", bias, "[O]")
         if bias.shape[0] != size_o:
             raise size_error("conv_transpose1d", "bias", "[O]", "O", bias.shape[0], size_o, "weight[C, O, K]")
-    if not stride > 0:
-        raise domain_error("conv_transpose1d", "stride", stride, "stride > 0")
-    if not padding >= 0:
-        raise domain_error("conv_transpose1d", "padding", padding, "padding >= 0")
+    check_params(stride, padding)
     P = (L - 1) * stride + K - (2 * padding)
     if P < 0:
         raise extent_error("conv_transpose1d", "P = (L - 1)*stride + K - 2*padding", P)

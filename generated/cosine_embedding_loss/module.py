@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import cosine_embedding_loss
+from .ops import check_params, cosine_embedding_loss
 
 
 class CosineEmbeddingLoss(torch.nn.Module):
@@ -28,6 +28,7 @@ class CosineEmbeddingLoss(torch.nn.Module):
     @takes_named
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(margin, reduction)
         self.margin = margin
         self.reduction = reduction
 

@@ -32,6 +32,14 @@ from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
+def check_params(margin: float, reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("cosine_embedding_loss", "reduction", reduction, ("mean", "sum", "none"))
+    if not -1 <= margin <= 1:
+        raise domain_error("cosine_embedding_loss", "margin", margin, "-1 <= margin <= 1")
+
+
 def check(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> None:
     """Raise unless the arguments fit together."""
     if input1.dim() != 2:
@@ -48,10 +56,7 @@ def check(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reducti
         raise rank_error("cosine_embedding_loss", "target", target, "[N]")
     if target.shape[0] != N:
         raise size_error("cosine_embedding_loss", "target", "[N]", "N", target.shape[0], N, "input1[N, D]")
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("cosine_embedding_loss", "reduction", reduction, ("mean", "sum", "none"))
-    if not -1 <= margin <= 1:
-        raise domain_error("cosine_embedding_loss", "margin", margin, "-1 <= margin <= 1")
+    check_params(margin, reduction)
 
 
 def fake(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import cosine_similarity
+from .ops import check_params, cosine_similarity
 
 
 class CosineSimilarity(torch.nn.Module):
@@ -26,6 +26,7 @@ class CosineSimilarity(torch.nn.Module):
     @takes_named
     def __init__(self, eps: float = 1e-8) -> None:
         super().__init__()
+        check_params(eps)
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:

@@ -32,6 +32,12 @@ from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
+def check_params(eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not eps > 0:
+        raise domain_error("cosine_similarity", "eps", eps, "eps > 0")
+
+
 def check(x1: Tensor, x2: Tensor, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if x1.dim() < 1:
@@ -42,8 +48,7 @@ def check(x1: Tensor, x2: Tensor, eps: float) -> None:
     if x2.shape[-1] != D:
         raise size_error("cosine_similarity", "x2", "[..., D]", "D", x2.shape[-1], D, "x1[..., D]")
     batch_shape("cosine_similarity", x1=x1.shape[:-1], x2=x2.shape[:-1])
-    if not eps > 0:
-        raise domain_error("cosine_similarity", "eps", eps, "eps > 0")
+    check_params(eps)
 
 
 def fake(x1: Tensor, x2: Tensor, eps: float) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import cross_entropy
+from .ops import check_params, cross_entropy
 
 
 class CrossEntropy(torch.nn.Module):
@@ -30,6 +30,7 @@ class CrossEntropy(torch.nn.Module):
     @takes_named
     def __init__(self, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__()
+        check_params(reduction, label_smoothing)
         self.ignore_index = ignore_index
         self.reduction = reduction
         self.label_smoothing = label_smoothing

@@ -33,6 +33,14 @@ from .._runtime.functions import add_at, as_rows, broadcast_shape, pick, take, u
 from . import function
 
 
+def check_params(reduction: str, label_smoothing: float) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("cross_entropy", "reduction", reduction, ("mean", "sum", "none"))
+    if not 0 <= label_smoothing <= 1:
+        raise domain_error("cross_entropy", "label_smoothing", label_smoothing, "0 <= label_smoothing <= 1")
+
+
 def check(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, label_smoothing: float
 ) -> None:
@@ -51,10 +59,7 @@ def check(
         if weight.shape[0] != C:
             raise size_error("cross_entropy", "weight", "[C]", "C", weight.shape[0], C, "input[N, C, ...]")
     batch_shape("cross_entropy", input=input.shape[2:], target=target.shape[1:])
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("cross_entropy", "reduction", reduction, ("mean", "sum", "none"))
-    if not 0 <= label_smoothing <= 1:
-        raise domain_error("cross_entropy", "label_smoothing", label_smoothing, "0 <= label_smoothing <= 1")
+    check_params(reduction, label_smoothing)
 
 
 def fake(

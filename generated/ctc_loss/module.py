@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import ctc_loss
+from .ops import check_params, ctc_loss
 
 
 class CtcLoss(torch.nn.Module):
@@ -30,6 +30,7 @@ class CtcLoss(torch.nn.Module):
     @takes_named
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__()
+        check_params(reduction)
         self.blank = blank
         self.reduction = reduction
         self.zero_infinity = zero_infinity

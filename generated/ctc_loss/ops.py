@@ -33,6 +33,12 @@ from .._runtime.functions import add_along, flat_index, pick, take, upcast, upca
 from . import function
 
 
+def check_params(reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("ctc_loss", "reduction", reduction, ("mean", "sum", "none"))
+
+
 def check(
     log_probs: Tensor,
     targets: Tensor,
@@ -58,8 +64,7 @@ def check(
         raise rank_error("ctc_loss", "target_lengths", target_lengths, "[B]")
     if target_lengths.shape[0] != B:
         raise size_error("ctc_loss", "target_lengths", "[B]", "B", target_lengths.shape[0], B, "log_probs[T, B, C]")
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("ctc_loss", "reduction", reduction, ("mean", "sum", "none"))
+    check_params(reduction)
 
 
 def check_values(

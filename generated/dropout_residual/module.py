@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import dropout_residual
+from .ops import check_params, dropout_residual
 
 
 class DropoutResidual(torch.nn.Module):
@@ -26,6 +26,7 @@ class DropoutResidual(torch.nn.Module):
     @takes_named
     def __init__(self, p: float = 0.1) -> None:
         super().__init__()
+        check_params(p)
         self.p = p
 
     def forward(self, x: Tensor, residual: Tensor, seed: Tensor | None = None) -> Tensor:

@@ -32,13 +32,18 @@ from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
+def check_params(p: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not 0 <= p < 1:
+        raise domain_error("dropout_residual", "p", p, "0 <= p < 1")
+
+
 def check(x: Tensor, residual: Tensor, seed: Tensor, p: float, training: bool) -> None:
     """Raise unless the arguments fit together."""
     if seed.dim() != 0:
         raise rank_error("dropout_residual", "seed", seed, "[]")
     batch_shape("dropout_residual", x=x.shape, residual=residual.shape)
-    if not 0 <= p < 1:
-        raise domain_error("dropout_residual", "p", p, "0 <= p < 1")
+    check_params(p)
 
 
 def fake(x: Tensor, residual: Tensor, seed: Tensor, p: float, training: bool) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import overwrite, snapshot, takes_named
-from .ops import ema_codebook
+from .ops import check_params, ema_codebook
 
 
 class EmaCodebook(torch.nn.Module):
@@ -44,6 +44,7 @@ class EmaCodebook(torch.nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        check_params(decay, eps)
         self.num_codes = num_codes
         self.dim = dim
         self.decay = decay

@@ -29,6 +29,14 @@ from .._runtime.functions import take, upcast_all
 from . import function
 
 
+def check_params(decay: float, eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not 0 <= decay <= 1:
+        raise domain_error("ema_codebook", "decay", decay, "0 <= decay <= 1")
+    if not eps > 0:
+        raise domain_error("ema_codebook", "eps", eps, "eps > 0")
+
+
 def check(input: Tensor, counts: Tensor, sums: Tensor, decay: float, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -43,10 +51,7 @@ def check(input: Tensor, counts: Tensor, sums: Tensor, decay: float, eps: float)
         raise size_error("ema_codebook", "sums", "[K, D]", "K", sums.shape[0], K, "counts[K]")
     if sums.shape[1] != D:
         raise size_error("ema_codebook", "sums", "[K, D]", "D", sums.shape[1], D, "input[..., D]")
-    if not 0 <= decay <= 1:
-        raise domain_error("ema_codebook", "decay", decay, "0 <= decay <= 1")
-    if not eps > 0:
-        raise domain_error("ema_codebook", "eps", eps, "eps > 0")
+    check_params(decay, eps)
 
 
 def fake(input: Tensor, counts: Tensor, sums: Tensor, decay: float, eps: float) -> tuple[Tensor, ...]:

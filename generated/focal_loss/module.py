@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import focal_loss
+from .ops import check_params, focal_loss
 
 
 class FocalLoss(torch.nn.Module):
@@ -30,6 +30,7 @@ class FocalLoss(torch.nn.Module):
     @takes_named
     def __init__(self, alpha: float = 0.25, gamma: float = 2.0, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(alpha, gamma, reduction)
         self.alpha = alpha
         self.gamma = gamma
         self.reduction = reduction

@@ -30,15 +30,20 @@ from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
-def check(logits: Tensor, target: Tensor, alpha: float, gamma: float, reduction: str) -> None:
-    """Raise unless the arguments fit together."""
-    batch_shape("focal_loss", logits=logits.shape, target=target.shape)
+def check_params(alpha: float, gamma: float, reduction: str) -> None:
+    """Raise unless the params are what they may be."""
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("focal_loss", "reduction", reduction, ("mean", "sum", "none"))
     if not 0 <= alpha <= 1:
         raise domain_error("focal_loss", "alpha", alpha, "0 <= alpha <= 1")
     if not gamma >= 0:
         raise domain_error("focal_loss", "gamma", gamma, "gamma >= 0")
+
+
+def check(logits: Tensor, target: Tensor, alpha: float, gamma: float, reduction: str) -> None:
+    """Raise unless the arguments fit together."""
+    batch_shape("focal_loss", logits=logits.shape, target=target.shape)
+    check_params(alpha, gamma, reduction)
 
 
 def fake(logits: Tensor, target: Tensor, alpha: float, gamma: float, reduction: str) -> Tensor:

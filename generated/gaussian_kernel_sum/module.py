@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import gaussian_kernel_sum
+from .ops import check_params, gaussian_kernel_sum
 
 
 class GaussianKernelSum(torch.nn.Module):
@@ -26,6 +26,7 @@ class GaussianKernelSum(torch.nn.Module):
     @takes_named
     def __init__(self, width: float = 1.0) -> None:
         super().__init__()
+        check_params(width)
         self.width = width
 
     def forward(self, x: Tensor, y: Tensor, b: Tensor) -> Tensor:

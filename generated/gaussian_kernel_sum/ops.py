@@ -32,6 +32,12 @@ from .._runtime.functions import upcast_all
 from . import function
 
 
+def check_params(width: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not width > 0:
+        raise domain_error("gaussian_kernel_sum", "width", width, "width > 0")
+
+
 def check(x: Tensor, y: Tensor, b: Tensor, width: float) -> None:
     """Raise unless the arguments fit together."""
     if x.dim() < 2:
@@ -47,8 +53,7 @@ def check(x: Tensor, y: Tensor, b: Tensor, width: float) -> None:
     if b.shape[-2] != N:
         raise size_error("gaussian_kernel_sum", "b", "[..., N, E]", "N", b.shape[-2], N, "y[..., N, D]")
     batch_shape("gaussian_kernel_sum", x=x.shape[:-2], y=y.shape[:-2], b=b.shape[:-2])
-    if not width > 0:
-        raise domain_error("gaussian_kernel_sum", "width", width, "width > 0")
+    check_params(width)
 
 
 def fake(x: Tensor, y: Tensor, b: Tensor, width: float) -> Tensor:

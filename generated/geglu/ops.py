@@ -20,11 +20,16 @@ from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
+def check_params(approximate: str) -> None:
+    """Raise unless the params are what they may be."""
+    if approximate not in ("none", "tanh"):
+        raise choice_error("geglu", "approximate", approximate, ("none", "tanh"))
+
+
 def check(gate: Tensor, up: Tensor, approximate: str) -> None:
     """Raise unless the arguments fit together."""
     batch_shape("geglu", gate=gate.shape, up=up.shape)
-    if approximate not in ("none", "tanh"):
-        raise choice_error("geglu", "approximate", approximate, ("none", "tanh"))
+    check_params(approximate)
 
 
 def fake(gate: Tensor, up: Tensor, approximate: str) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import gelu
+from .ops import check_params, gelu
 
 
 class GELU(torch.nn.Module):
@@ -26,6 +26,7 @@ class GELU(torch.nn.Module):
     @takes_named
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
+        check_params(approximate)
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:

@@ -20,10 +20,15 @@ from .._runtime.functions import upcast_all
 from . import function
 
 
-def check(input: Tensor, approximate: str) -> None:
-    """Raise unless the arguments fit together."""
+def check_params(approximate: str) -> None:
+    """Raise unless the params are what they may be."""
     if approximate not in ("none", "tanh"):
         raise choice_error("gelu", "approximate", approximate, ("none", "tanh"))
+
+
+def check(input: Tensor, approximate: str) -> None:
+    """Raise unless the arguments fit together."""
+    check_params(approximate)
 
 
 def fake(input: Tensor, approximate: str) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import group_norm
+from .ops import check_params, group_norm
 
 
 class GroupNorm(torch.nn.Module):
@@ -43,6 +43,7 @@ class GroupNorm(torch.nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        check_params(num_groups, eps)
         self.num_channels = num_channels
         self.num_groups = num_groups
         self.eps = eps

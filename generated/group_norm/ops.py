@@ -31,6 +31,14 @@ from .._runtime.functions import add_at, as_rows, take, upcast, upcast_all, vari
 from . import function
 
 
+def check_params(num_groups: int, eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not num_groups > 0:
+        raise domain_error("group_norm", "num_groups", num_groups, "num_groups > 0")
+    if not eps > 0:
+        raise domain_error("group_norm", "eps", eps, "eps > 0")
+
+
 def check(input: Tensor, weight: Tensor | None, bias: Tensor | None, num_groups: int, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 2:
@@ -46,10 +54,7 @@ def check(input: Tensor, weight: Tensor | None, bias: Tensor | None, num_groups:
             raise rank_error("group_norm", "bias", bias, "[C]")
         if bias.shape[0] != C:
             raise size_error("group_norm", "bias", "[C]", "C", bias.shape[0], C, "input[N, C, ...]")
-    if not num_groups > 0:
-        raise domain_error("group_norm", "num_groups", num_groups, "num_groups > 0")
-    if not eps > 0:
-        raise domain_error("group_norm", "eps", eps, "eps > 0")
+    check_params(num_groups, eps)
 
 
 def fake(input: Tensor, weight: Tensor | None, bias: Tensor | None, num_groups: int, eps: float) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import gumbel_softmax
+from .ops import check_params, gumbel_softmax
 
 
 class GumbelSoftmax(torch.nn.Module):
@@ -28,6 +28,7 @@ class GumbelSoftmax(torch.nn.Module):
     @takes_named
     def __init__(self, tau: float = 1.0, hard: bool = False) -> None:
         super().__init__()
+        check_params(tau)
         self.tau = tau
         self.hard = hard
 

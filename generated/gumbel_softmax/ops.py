@@ -31,14 +31,19 @@ from .._runtime.functions import upcast_all
 from . import function
 
 
+def check_params(tau: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not tau > 0:
+        raise domain_error("gumbel_softmax", "tau", tau, "tau > 0")
+
+
 def check(logits: Tensor, seed: Tensor, tau: float, hard: bool) -> None:
     """Raise unless the arguments fit together."""
     if logits.dim() < 1:
         raise rank_error("gumbel_softmax", "logits", logits, "[..., K]")
     if seed.dim() != 0:
         raise rank_error("gumbel_softmax", "seed", seed, "[]")
-    if not tau > 0:
-        raise domain_error("gumbel_softmax", "tau", tau, "tau > 0")
+    check_params(tau)
 
 
 def fake(logits: Tensor, seed: Tensor, tau: float, hard: bool) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import hinge_loss
+from .ops import check_params, hinge_loss
 
 
 class HingeLoss(torch.nn.Module):
@@ -30,6 +30,7 @@ class HingeLoss(torch.nn.Module):
     @takes_named
     def __init__(self, margin: float = 1.0, squared: bool = False, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(reduction)
         self.margin = margin
         self.squared = squared
         self.reduction = reduction

@@ -30,11 +30,16 @@ from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
+def check_params(reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("hinge_loss", "reduction", reduction, ("mean", "sum", "none"))
+
+
 def check(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> None:
     """Raise unless the arguments fit together."""
     batch_shape("hinge_loss", input=input.shape, target=target.shape)
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("hinge_loss", "reduction", reduction, ("mean", "sum", "none"))
+    check_params(reduction)
 
 
 def fake(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import histogram
+from .ops import check_params, histogram
 
 
 class Histogram(torch.nn.Module):
@@ -30,6 +30,7 @@ class Histogram(torch.nn.Module):
     @takes_named
     def __init__(self, bins: int = 4, low: float = -1.0, high: float = 1.0) -> None:
         super().__init__()
+        check_params(bins)
         self.bins = bins
         self.low = low
         self.high = high

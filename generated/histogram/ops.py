@@ -29,6 +29,12 @@ from .._runtime.functions import add_at, take, upcast_all
 from . import function
 
 
+def check_params(bins: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not bins > 0:
+        raise domain_error("histogram", "bins", bins, "bins > 0")
+
+
 def check(input: Tensor, weight: Tensor | None, bins: int, low: float, high: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() != 1:
@@ -39,8 +45,7 @@ def check(input: Tensor, weight: Tensor | None, bins: int, low: float, high: flo
             raise rank_error("histogram", "weight", weight, "[N]")
         if weight.shape[0] != N:
             raise size_error("histogram", "weight", "[N]", "N", weight.shape[0], N, "input[N]")
-    if not bins > 0:
-        raise domain_error("histogram", "bins", bins, "bins > 0")
+    check_params(bins)
 
 
 def fake(input: Tensor, weight: Tensor | None, bins: int, low: float, high: float) -> Tensor:

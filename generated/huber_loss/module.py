@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import huber_loss
+from .ops import check_params, huber_loss
 
 
 class HuberLoss(torch.nn.Module):
@@ -28,6 +28,7 @@ class HuberLoss(torch.nn.Module):
     @takes_named
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__()
+        check_params(reduction, delta)
         self.reduction = reduction
         self.delta = delta
 

@@ -31,13 +31,18 @@ from .._runtime.functions import broadcast_shape, upcast_all
 from . import function
 
 
-def check(input: Tensor, target: Tensor, reduction: str, delta: float) -> None:
-    """Raise unless the arguments fit together."""
-    batch_shape("huber_loss", input=input.shape, target=target.shape)
+def check_params(reduction: str, delta: float) -> None:
+    """Raise unless the params are what they may be."""
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("huber_loss", "reduction", reduction, ("mean", "sum", "none"))
     if not delta > 0:
         raise domain_error("huber_loss", "delta", delta, "delta > 0")
+
+
+def check(input: Tensor, target: Tensor, reduction: str, delta: float) -> None:
+    """Raise unless the arguments fit together."""
+    batch_shape("huber_loss", input=input.shape, target=target.shape)
+    check_params(reduction, delta)
 
 
 def fake(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import info_nce
+from .ops import check_params, info_nce
 
 
 class InfoNce(torch.nn.Module):
@@ -28,6 +28,7 @@ class InfoNce(torch.nn.Module):
     @takes_named
     def __init__(self, temperature: float = 0.1, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(temperature, reduction)
         self.temperature = temperature
         self.reduction = reduction
 

@@ -31,6 +31,14 @@ from .._runtime.functions import logsumexp, upcast, upcast_all
 from . import function
 
 
+def check_params(temperature: float, reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("info_nce", "reduction", reduction, ("mean", "sum", "none"))
+    if not temperature > 0:
+        raise domain_error("info_nce", "temperature", temperature, "temperature > 0")
+
+
 def check(query: Tensor, key: Tensor, temperature: float, reduction: str) -> None:
     """Raise unless the arguments fit together."""
     if query.dim() != 2:
@@ -43,10 +51,7 @@ def check(query: Tensor, key: Tensor, temperature: float, reduction: str) -> Non
         raise size_error("info_nce", "key", "[N, D]", "N", key.shape[0], N, "query[N, D]")
     if key.shape[1] != D:
         raise size_error("info_nce", "key", "[N, D]", "D", key.shape[1], D, "query[N, D]")
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("info_nce", "reduction", reduction, ("mean", "sum", "none"))
-    if not temperature > 0:
-        raise domain_error("info_nce", "temperature", temperature, "temperature > 0")
+    check_params(temperature, reduction)
 
 
 def fake(query: Tensor, key: Tensor, temperature: float, reduction: str) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import js_divergence
+from .ops import check_params, js_divergence
 
 
 class JsDivergence(torch.nn.Module):
@@ -26,6 +26,7 @@ class JsDivergence(torch.nn.Module):
     @takes_named
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(reduction)
         self.reduction = reduction
 
     def forward(self, log_p: Tensor, log_q: Tensor) -> Tensor:

@@ -31,6 +31,12 @@ from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
+def check_params(reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("js_divergence", "reduction", reduction, ("mean", "sum", "none"))
+
+
 def check(log_p: Tensor, log_q: Tensor, reduction: str) -> None:
     """Raise unless the arguments fit together."""
     if log_p.dim() < 1:
@@ -41,8 +47,7 @@ def check(log_p: Tensor, log_q: Tensor, reduction: str) -> None:
     if log_q.shape[-1] != K:
         raise size_error("js_divergence", "log_q", "[..., K]", "K", log_q.shape[-1], K, "log_p[..., K]")
     batch_shape("js_divergence", log_p=log_p.shape[:-1], log_q=log_q.shape[:-1])
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("js_divergence", "reduction", reduction, ("mean", "sum", "none"))
+    check_params(reduction)
 
 
 def fake(log_p: Tensor, log_q: Tensor, reduction: str) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import kl_div
+from .ops import check_params, kl_div
 
 
 class KlDiv(torch.nn.Module):
@@ -28,6 +28,7 @@ class KlDiv(torch.nn.Module):
     @takes_named
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__()
+        check_params(reduction)
         self.reduction = reduction
         self.log_target = log_target
 

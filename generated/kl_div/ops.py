@@ -31,6 +31,12 @@ from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
+def check_params(reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "batchmean", "sum", "none"):
+        raise choice_error("kl_div", "reduction", reduction, ("mean", "batchmean", "sum", "none"))
+
+
 def check(input: Tensor, target: Tensor, reduction: str, log_target: bool) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -41,8 +47,7 @@ def check(input: Tensor, target: Tensor, reduction: str, log_target: bool) -> No
     if target.shape[0] != N:
         raise size_error("kl_div", "target", "[N, ...]", "N", target.shape[0], N, "input[N, ...]")
     batch_shape("kl_div", input=input.shape[1:], target=target.shape[1:])
-    if reduction not in ("mean", "batchmean", "sum", "none"):
-        raise choice_error("kl_div", "reduction", reduction, ("mean", "batchmean", "sum", "none"))
+    check_params(reduction)
 
 
 def fake(input: Tensor, target: Tensor, reduction: str, log_target: bool) -> Tensor:

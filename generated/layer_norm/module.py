@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import layer_norm
+from .ops import check_params, layer_norm
 
 
 class LayerNorm(torch.nn.Module):
@@ -40,6 +40,7 @@ class LayerNorm(torch.nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        check_params(eps)
         self.dim = dim
         self.eps = eps
         if weight:

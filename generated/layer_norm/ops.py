@@ -31,6 +31,12 @@ from .._runtime.functions import as_rows, upcast, upcast_all, variance
 from . import function
 
 
+def check_params(eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not eps > 0:
+        raise domain_error("layer_norm", "eps", eps, "eps > 0")
+
+
 def check(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -46,8 +52,7 @@ def check(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float)
             raise rank_error("layer_norm", "bias", bias, "[D]")
         if bias.shape[0] != D:
             raise size_error("layer_norm", "bias", "[D]", "D", bias.shape[0], D, "input[..., D]")
-    if not eps > 0:
-        raise domain_error("layer_norm", "eps", eps, "eps > 0")
+    check_params(eps)
 
 
 def fake(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[Tensor, ...]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import linear_activation
+from .ops import check_params, linear_activation
 
 
 class LinearActivation(torch.nn.Module):
@@ -43,6 +43,7 @@ class LinearActivation(torch.nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        check_params(activation)
         self.in_features = in_features
         self.out_features = out_features
         self.activation = activation

@@ -31,6 +31,12 @@ from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
 
+def check_params(activation: str) -> None:
+    """Raise unless the params are what they may be."""
+    if activation not in ("relu", "gelu", "silu", "tanh", "none"):
+        raise choice_error("linear_activation", "activation", activation, ("relu", "gelu", "silu", "tanh", "none"))
+
+
 def check(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -46,8 +52,7 @@ def check(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -
             raise rank_error("linear_activation", "bias", bias, "[N]")
         if bias.shape[0] != N:
             raise size_error("linear_activation", "bias", "[N]", "N", bias.shape[0], N, "weight[N, K]")
-    if activation not in ("relu", "gelu", "silu", "tanh", "none"):
-        raise choice_error("linear_activation", "activation", activation, ("relu", "gelu", "silu", "tanh", "none"))
+    check_params(activation)
 
 
 def fake(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> tuple[Tensor, ...]:

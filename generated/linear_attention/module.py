@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import linear_attention
+from .ops import check_params, linear_attention
 
 
 class LinearAttention(torch.nn.Module):
@@ -26,6 +26,7 @@ class LinearAttention(torch.nn.Module):
     @takes_named
     def __init__(self, eps: float = 1e-6) -> None:
         super().__init__()
+        check_params(eps)
         self.eps = eps
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:

@@ -32,6 +32,12 @@ from .._runtime.functions import upcast_all
 from . import function
 
 
+def check_params(eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not eps >= 0:
+        raise domain_error("linear_attention", "eps", eps, "eps >= 0")
+
+
 def check(query: Tensor, key: Tensor, value: Tensor, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if query.dim() < 2:
@@ -47,8 +53,7 @@ def check(query: Tensor, key: Tensor, value: Tensor, eps: float) -> None:
     if value.shape[-2] != S:
         raise size_error("linear_attention", "value", "[..., S, V]", "S", value.shape[-2], S, "key[..., S, E]")
     batch_shape("linear_attention", query=query.shape[:-2], key=key.shape[:-2], value=value.shape[:-2])
-    if not eps >= 0:
-        raise domain_error("linear_attention", "eps", eps, "eps >= 0")
+    check_params(eps)
 
 
 def fake(query: Tensor, key: Tensor, value: Tensor, eps: float) -> tuple[Tensor, ...]:

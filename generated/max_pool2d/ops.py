@@ -30,19 +30,24 @@ from .._runtime.functions import columns, flat_index, pick, upcast, window
 from . import function
 
 
+def check_params(kernel_size: int, stride: int | None, padding: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not kernel_size > 0:
+        raise domain_error("max_pool2d", "kernel_size", kernel_size, "kernel_size > 0")
+    if stride is not None and not stride > 0:
+        raise domain_error("max_pool2d", "stride", stride, "stride > 0")
+    if not 0 <= padding <= kernel_size / 2:
+        raise domain_error("max_pool2d", "padding", padding, "0 <= padding <= kernel_size/2")
+
+
 def check(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 2:
         raise rank_error("max_pool2d", "input", input, "[..., H, W]")
     H = input.shape[-2]
     W = input.shape[-1]
+    check_params(kernel_size, stride, padding)
     if stride is not None:
-        if not kernel_size > 0:
-            raise domain_error("max_pool2d", "kernel_size", kernel_size, "kernel_size > 0")
-        if stride is not None and not stride > 0:
-            raise domain_error("max_pool2d", "stride", stride, "stride > 0")
-        if not 0 <= padding <= kernel_size / 2:
-            raise domain_error("max_pool2d", "padding", padding, "0 <= padding <= kernel_size/2")
         P = (H + 2 * padding - kernel_size) // stride + 1
         if P < 0:
             raise extent_error("max_pool2d", "P = (H + 2*padding - kernel_size)//stride + 1", P)
@@ -50,12 +55,6 @@ def check(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> 
         if Q < 0:
             raise extent_error("max_pool2d", "Q = (W + 2*padding - kernel_size)//stride + 1", Q)
     else:
-        if not kernel_size > 0:
-            raise domain_error("max_pool2d", "kernel_size", kernel_size, "kernel_size > 0")
-        if stride is not None and not stride > 0:
-            raise domain_error("max_pool2d", "stride", stride, "stride > 0")
-        if not 0 <= padding <= kernel_size / 2:
-            raise domain_error("max_pool2d", "padding", padding, "0 <= padding <= kernel_size/2")
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
         if P < 0:
             raise extent_error("max_pool2d", "P = (H + 2*padding - kernel_size)//kernel_size + 1", P)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import median_filter
+from .ops import check_params, median_filter
 
 
 class MedianFilter(torch.nn.Module):
@@ -26,6 +26,7 @@ class MedianFilter(torch.nn.Module):
     @takes_named
     def __init__(self, size: int = 3) -> None:
         super().__init__()
+        check_params(size)
         self.size = size
 
     def forward(self, input: Tensor) -> Tensor:

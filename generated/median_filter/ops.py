@@ -20,12 +20,17 @@ from .._runtime.functions import upcast_all, window
 from . import function
 
 
+def check_params(size: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not size > 0:
+        raise domain_error("median_filter", "size", size, "size > 0")
+
+
 def check(input: Tensor, size: int) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
         raise rank_error("median_filter", "input", input, "[..., N]")
-    if not size > 0:
-        raise domain_error("median_filter", "size", size, "size > 0")
+    check_params(size)
 
 
 def fake(input: Tensor, size: int) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import mse_loss
+from .ops import check_params, mse_loss
 
 
 class MSELoss(torch.nn.Module):
@@ -26,6 +26,7 @@ class MSELoss(torch.nn.Module):
     @takes_named
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(reduction)
         self.reduction = reduction
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import phase_rotation
+from .ops import check_params, phase_rotation
 
 
 class PhaseRotation(torch.nn.Module):
@@ -26,6 +26,7 @@ class PhaseRotation(torch.nn.Module):
     @takes_named
     def __init__(self, base: float = 10000.0) -> None:
         super().__init__()
+        check_params(base)
         self.base = base
 
     def forward(self, input: Tensor) -> Tensor:

@@ -29,14 +29,19 @@ from .._runtime import (
 from . import function
 
 
+def check_params(base: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not base > 0:
+        raise domain_error("phase_rotation", "base", base, "base > 0")
+
+
 def check(input_real: Tensor, input_imag: Tensor, base: float) -> None:
     """Raise unless the arguments fit together."""
     if input_real.dim() < 2:
         raise rank_error("phase_rotation", "input", input_real, "[..., T, D]")
     if input_imag.shape != input_real.shape:
         raise rank_error("phase_rotation", "input_imag", input_imag, "[..., T, D]")
-    if not base > 0:
-        raise domain_error("phase_rotation", "base", base, "base > 0")
+    check_params(base)
 
 
 def fake(input_real: Tensor, input_imag: Tensor, base: float) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import pixel_shuffle
+from .ops import check_params, pixel_shuffle
 
 
 class PixelShuffle(torch.nn.Module):
@@ -26,6 +26,7 @@ class PixelShuffle(torch.nn.Module):
     @takes_named
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
+        check_params(upscale_factor)
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:

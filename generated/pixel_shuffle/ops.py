@@ -19,12 +19,17 @@ from .._runtime.functions import columns, flat_index
 from . import function
 
 
+def check_params(upscale_factor: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not upscale_factor > 0:
+        raise domain_error("pixel_shuffle", "upscale_factor", upscale_factor, "upscale_factor > 0")
+
+
 def check(input: Tensor, upscale_factor: int) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 3:
         raise rank_error("pixel_shuffle", "input", input, "[..., C, H, W]")
-    if not upscale_factor > 0:
-        raise domain_error("pixel_shuffle", "upscale_factor", upscale_factor, "upscale_factor > 0")
+    check_params(upscale_factor)
 
 
 def fake(input: Tensor, upscale_factor: int) -> Tensor:

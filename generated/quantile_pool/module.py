@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import quantile_pool
+from .ops import check_params, quantile_pool
 
 
 class QuantilePool(torch.nn.Module):
@@ -30,6 +30,7 @@ class QuantilePool(torch.nn.Module):
     @takes_named
     def __init__(self, size: int = 2, q: float = 0.5, stride: int | None = None) -> None:
         super().__init__()
+        check_params(size, q, stride)
         self.size = size
         self.q = q
         self.stride = stride

@@ -31,28 +31,26 @@ from .._runtime.functions import columns, flat_index, pick, upcast_all, window
 from . import function
 
 
+def check_params(size: int, q: float, stride: int | None) -> None:
+    """Raise unless the params are what they may be."""
+    if not size > 0:
+        raise domain_error("quantile_pool", "size", size, "size > 0")
+    if not 0 <= q <= 1:
+        raise domain_error("quantile_pool", "q", q, "0 <= q <= 1")
+    if stride is not None and not stride > 0:
+        raise domain_error("quantile_pool", "stride", stride, "stride > 0")
+
+
 def check(input: Tensor, size: int, q: float, stride: int | None) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
         raise rank_error("quantile_pool", "input", input, "[..., N]")
     N = input.shape[-1]
+    check_params(size, q, stride)
     if stride is not None:
-        if not size > 0:
-            raise domain_error("quantile_pool", "size", size, "size > 0")
-        if not 0 <= q <= 1:
-            raise domain_error("quantile_pool", "q", q, "0 <= q <= 1")
-        if stride is not None and not stride > 0:
-            raise domain_error("quantile_pool", "stride", stride, "stride > 0")
         P = (N - size) // stride + 1
         if P < 0:
             raise extent_error("quantile_pool", "P = (N - size)//stride + 1", P)
-    else:
-        if not size > 0:
-            raise domain_error("quantile_pool", "size", size, "size > 0")
-        if not 0 <= q <= 1:
-            raise domain_error("quantile_pool", "q", q, "0 <= q <= 1")
-        if stride is not None and not stride > 0:
-            raise domain_error("quantile_pool", "stride", stride, "stride > 0")
 
 
 def fake(input: Tensor, size: int, q: float, stride: int | None) -> tuple[Tensor, ...]:

@@ -31,6 +31,12 @@ from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
 
+def check_params(eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not eps > 0:
+        raise domain_error("rms_norm", "eps", eps, "eps > 0")
+
+
 def check(input: Tensor, weight: Tensor | None, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -41,8 +47,7 @@ def check(input: Tensor, weight: Tensor | None, eps: float) -> None:
             raise rank_error("rms_norm", "weight", weight, "[D]")
         if weight.shape[0] != D:
             raise size_error("rms_norm", "weight", "[D]", "D", weight.shape[0], D, "input[..., D]")
-    if not eps > 0:
-        raise domain_error("rms_norm", "eps", eps, "eps > 0")
+    check_params(eps)
 
 
 def fake(input: Tensor, weight: Tensor | None, eps: float) -> tuple[Tensor, ...]:

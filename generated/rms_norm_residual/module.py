@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import rms_norm_residual
+from .ops import check_params, rms_norm_residual
 
 
 class RMSNormResidual(torch.nn.Module):
@@ -37,6 +37,7 @@ class RMSNormResidual(torch.nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        check_params(eps)
         self.dim = dim
         self.eps = eps
         if weight:

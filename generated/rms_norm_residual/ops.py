@@ -32,6 +32,12 @@ from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
 
+def check_params(eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not eps > 0:
+        raise domain_error("rms_norm_residual", "eps", eps, "eps > 0")
+
+
 def check(input: Tensor, residual: Tensor, weight: Tensor | None, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -47,8 +53,7 @@ def check(input: Tensor, residual: Tensor, weight: Tensor | None, eps: float) ->
         if weight.shape[0] != D:
             raise size_error("rms_norm_residual", "weight", "[D]", "D", weight.shape[0], D, "input[..., D]")
     batch_shape("rms_norm_residual", input=input.shape[:-1], residual=residual.shape[:-1])
-    if not eps > 0:
-        raise domain_error("rms_norm_residual", "eps", eps, "eps > 0")
+    check_params(eps)
 
 
 def fake(input: Tensor, residual: Tensor, weight: Tensor | None, eps: float) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import segment_max
+from .ops import check_params, segment_max
 
 
 class SegmentMax(torch.nn.Module):
@@ -28,6 +28,7 @@ class SegmentMax(torch.nn.Module):
     @takes_named
     def __init__(self, num_segments: int, empty: float = 0.0) -> None:
         super().__init__()
+        check_params(num_segments)
         self.num_segments = num_segments
         self.empty = empty
 

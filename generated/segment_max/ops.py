@@ -32,6 +32,12 @@ from .._runtime.functions import add_along, pick, take, upcast
 from . import function
 
 
+def check_params(num_segments: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not num_segments > 0:
+        raise domain_error("segment_max", "num_segments", num_segments, "num_segments > 0")
+
+
 def check(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -41,8 +47,7 @@ def check(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> No
         raise rank_error("segment_max", "segment", segment, "[N]")
     if segment.shape[0] != N:
         raise size_error("segment_max", "segment", "[N]", "N", segment.shape[0], N, "input[N, ...]")
-    if not num_segments > 0:
-        raise domain_error("segment_max", "num_segments", num_segments, "num_segments > 0")
+    check_params(num_segments)
 
 
 def check_values(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import segment_softmax
+from .ops import check_params, segment_softmax
 
 
 class SegmentSoftmax(torch.nn.Module):
@@ -26,6 +26,7 @@ class SegmentSoftmax(torch.nn.Module):
     @takes_named
     def __init__(self, num_segments: int) -> None:
         super().__init__()
+        check_params(num_segments)
         self.num_segments = num_segments
 
     def forward(self, input: Tensor, segment: Tensor) -> Tensor:

@@ -31,6 +31,12 @@ from .._runtime.functions import add_along, columns, upcast_all
 from . import function
 
 
+def check_params(num_segments: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not num_segments > 0:
+        raise domain_error("segment_softmax", "num_segments", num_segments, "num_segments > 0")
+
+
 def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
@@ -40,8 +46,7 @@ def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
         raise rank_error("segment_softmax", "segment", segment, "[E]")
     if segment.shape[0] != E:
         raise size_error("segment_softmax", "segment", "[E]", "E", segment.shape[0], E, "input[E, ...]")
-    if not num_segments > 0:
-        raise domain_error("segment_softmax", "num_segments", num_segments, "num_segments > 0")
+    check_params(num_segments)
 
 
 def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:

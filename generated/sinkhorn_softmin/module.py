@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import sinkhorn_softmin
+from .ops import check_params, sinkhorn_softmin
 
 
 class SinkhornSoftmin(torch.nn.Module):
@@ -26,6 +26,7 @@ class SinkhornSoftmin(torch.nn.Module):
     @takes_named
     def __init__(self, eps: float = 0.1) -> None:
         super().__init__()
+        check_params(eps)
         self.eps = eps
 
     def forward(self, x: Tensor, y: Tensor, f: Tensor) -> Tensor:

@@ -32,6 +32,12 @@ from .._runtime.functions import logsumexp, upcast_all
 from . import function
 
 
+def check_params(eps: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not eps > 0:
+        raise domain_error("sinkhorn_softmin", "eps", eps, "eps > 0")
+
+
 def check(x: Tensor, y: Tensor, f: Tensor, eps: float) -> None:
     """Raise unless the arguments fit together."""
     if x.dim() < 2:
@@ -47,8 +53,7 @@ def check(x: Tensor, y: Tensor, f: Tensor, eps: float) -> None:
     if f.shape[-1] != N:
         raise size_error("sinkhorn_softmin", "f", "[..., N]", "N", f.shape[-1], N, "y[..., N, D]")
     batch_shape("sinkhorn_softmin", x=x.shape[:-2], y=y.shape[:-2], f=f.shape[:-1])
-    if not eps > 0:
-        raise domain_error("sinkhorn_softmin", "eps", eps, "eps > 0")
+    check_params(eps)
 
 
 def fake(x: Tensor, y: Tensor, f: Tensor, eps: float) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import smith_waterman
+from .ops import check_params, smith_waterman
 
 
 class SmithWaterman(torch.nn.Module):
@@ -28,6 +28,7 @@ class SmithWaterman(torch.nn.Module):
     @takes_named
     def __init__(self, gap: float = -1.0, temperature: float = 1.0) -> None:
         super().__init__()
+        check_params(temperature)
         self.gap = gap
         self.temperature = temperature
 

@@ -31,12 +31,17 @@ from .._runtime.functions import columns, flat_index, logsumexp, pick, upcast_al
 from . import function
 
 
+def check_params(temperature: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not temperature > 0:
+        raise domain_error("smith_waterman", "temperature", temperature, "temperature > 0")
+
+
 def check(score: Tensor, gap: float, temperature: float) -> None:
     """Raise unless the arguments fit together."""
     if score.dim() < 2:
         raise rank_error("smith_waterman", "score", score, "[..., N, M]")
-    if not temperature > 0:
-        raise domain_error("smith_waterman", "temperature", temperature, "temperature > 0")
+    check_params(temperature)
 
 
 def fake(score: Tensor, gap: float, temperature: float) -> tuple[Tensor, ...]:

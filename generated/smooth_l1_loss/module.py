@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import smooth_l1_loss
+from .ops import check_params, smooth_l1_loss
 
 
 class SmoothL1Loss(torch.nn.Module):
@@ -28,6 +28,7 @@ class SmoothL1Loss(torch.nn.Module):
     @takes_named
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__()
+        check_params(reduction, beta)
         self.reduction = reduction
         self.beta = beta
 

@@ -31,13 +31,18 @@ from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
-def check(input: Tensor, target: Tensor, reduction: str, beta: float) -> None:
-    """Raise unless the arguments fit together."""
-    batch_shape("smooth_l1_loss", input=input.shape, target=target.shape)
+def check_params(reduction: str, beta: float) -> None:
+    """Raise unless the params are what they may be."""
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("smooth_l1_loss", "reduction", reduction, ("mean", "sum", "none"))
     if not beta >= 0:
         raise domain_error("smooth_l1_loss", "beta", beta, "beta >= 0")
+
+
+def check(input: Tensor, target: Tensor, reduction: str, beta: float) -> None:
+    """Raise unless the arguments fit together."""
+    batch_shape("smooth_l1_loss", input=input.shape, target=target.shape)
+    check_params(reduction, beta)
 
 
 def fake(input: Tensor, target: Tensor, reduction: str, beta: float) -> tuple[Tensor, ...]:

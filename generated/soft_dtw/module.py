@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import soft_dtw
+from .ops import check_params, soft_dtw
 
 
 class SoftDtw(torch.nn.Module):
@@ -26,6 +26,7 @@ class SoftDtw(torch.nn.Module):
     @takes_named
     def __init__(self, gamma: float = 1.0) -> None:
         super().__init__()
+        check_params(gamma)
         self.gamma = gamma
 
     def forward(self, cost: Tensor) -> Tensor:

@@ -31,12 +31,17 @@ from .._runtime.functions import columns, flat_index, pick, upcast_all, window
 from . import function
 
 
+def check_params(gamma: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not gamma > 0:
+        raise domain_error("soft_dtw", "gamma", gamma, "gamma > 0")
+
+
 def check(cost: Tensor, gamma: float) -> None:
     """Raise unless the arguments fit together."""
     if cost.dim() < 2:
         raise rank_error("soft_dtw", "cost", cost, "[..., N, M]")
-    if not gamma > 0:
-        raise domain_error("soft_dtw", "gamma", gamma, "gamma > 0")
+    check_params(gamma)
 
 
 def fake(cost: Tensor, gamma: float) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import softmax
+from .ops import check_params, softmax
 
 
 class Softmax(torch.nn.Module):
@@ -26,6 +26,7 @@ class Softmax(torch.nn.Module):
     @takes_named
     def __init__(self, temperature: float = 1.0) -> None:
         super().__init__()
+        check_params(temperature)
         self.temperature = temperature
 
     def forward(self, input: Tensor) -> Tensor:

@@ -19,12 +19,17 @@ from .._runtime.functions import upcast_all
 from . import function
 
 
+def check_params(temperature: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not temperature > 0:
+        raise domain_error("softmax", "temperature", temperature, "temperature > 0")
+
+
 def check(input: Tensor, temperature: float) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
         raise rank_error("softmax", "input", input, "[..., N]")
-    if not temperature > 0:
-        raise domain_error("softmax", "temperature", temperature, "temperature > 0")
+    check_params(temperature)
 
 
 def fake(input: Tensor, temperature: float) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import softplus
+from .ops import check_params, softplus
 
 
 class Softplus(torch.nn.Module):
@@ -26,6 +26,7 @@ class Softplus(torch.nn.Module):
     @takes_named
     def __init__(self, beta: float = 1.0) -> None:
         super().__init__()
+        check_params(beta)
         self.beta = beta
 
     def forward(self, input: Tensor) -> Tensor:

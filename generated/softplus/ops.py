@@ -20,10 +20,15 @@ from .._runtime.functions import upcast_all
 from . import function
 
 
-def check(input: Tensor, beta: float) -> None:
-    """Raise unless the arguments fit together."""
+def check_params(beta: float) -> None:
+    """Raise unless the params are what they may be."""
     if not beta > 0:
         raise domain_error("softplus", "beta", beta, "beta > 0")
+
+
+def check(input: Tensor, beta: float) -> None:
+    """Raise unless the arguments fit together."""
+    check_params(beta)
 
 
 def fake(input: Tensor, beta: float) -> Tensor:

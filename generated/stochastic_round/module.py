@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import stochastic_round
+from .ops import check_params, stochastic_round
 
 
 class StochasticRound(torch.nn.Module):
@@ -26,6 +26,7 @@ class StochasticRound(torch.nn.Module):
     @takes_named
     def __init__(self, step: float = 1.0) -> None:
         super().__init__()
+        check_params(step)
         self.step = step
 
     def forward(self, x: Tensor, seed: Tensor | None = None) -> Tensor:

@@ -18,12 +18,17 @@ from .._runtime import Definition, Seed, add_function, domain_error, keyword_err
 from . import function
 
 
+def check_params(step: float) -> None:
+    """Raise unless the params are what they may be."""
+    if not step > 0:
+        raise domain_error("stochastic_round", "step", step, "step > 0")
+
+
 def check(x: Tensor, seed: Tensor, step: float) -> None:
     """Raise unless the arguments fit together."""
     if seed.dim() != 0:
         raise rank_error("stochastic_round", "seed", seed, "[]")
-    if not step > 0:
-        raise domain_error("stochastic_round", "step", step, "step > 0")
+    check_params(step)
 
 
 def fake(x: Tensor, seed: Tensor, step: float) -> Tensor:

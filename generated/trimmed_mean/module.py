@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import trimmed_mean
+from .ops import check_params, trimmed_mean
 
 
 class TrimmedMean(torch.nn.Module):
@@ -26,6 +26,7 @@ class TrimmedMean(torch.nn.Module):
     @takes_named
     def __init__(self, trim: int = 1) -> None:
         super().__init__()
+        check_params(trim)
         self.trim = trim
 
     def forward(self, input: Tensor) -> Tensor:

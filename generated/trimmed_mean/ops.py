@@ -30,13 +30,18 @@ from .._runtime.functions import add_along, pick, upcast
 from . import function
 
 
+def check_params(trim: int) -> None:
+    """Raise unless the params are what they may be."""
+    if not trim >= 0:
+        raise domain_error("trimmed_mean", "trim", trim, "trim >= 0")
+
+
 def check(input: Tensor, trim: int) -> None:
     """Raise unless the arguments fit together."""
     if input.dim() < 1:
         raise rank_error("trimmed_mean", "input", input, "[..., N]")
     N = input.shape[-1]
-    if not trim >= 0:
-        raise domain_error("trimmed_mean", "trim", trim, "trim >= 0")
+    check_params(trim)
     M = N - 2 * trim
     if M < 0:
         raise extent_error("trimmed_mean", "M = N - 2*trim", M)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import triplet_margin_loss
+from .ops import check_params, triplet_margin_loss
 
 
 class TripletMarginLoss(torch.nn.Module):
@@ -32,6 +32,7 @@ class TripletMarginLoss(torch.nn.Module):
     @takes_named
     def __init__(self, margin: float = 1.0, eps: float = 1e-6, swap: bool = False, reduction: str = "mean") -> None:
         super().__init__()
+        check_params(margin, eps, reduction)
         self.margin = margin
         self.eps = eps
         self.swap = swap

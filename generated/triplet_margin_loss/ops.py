@@ -33,6 +33,16 @@ from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
+def check_params(margin: float, eps: float, reduction: str) -> None:
+    """Raise unless the params are what they may be."""
+    if reduction not in ("mean", "sum", "none"):
+        raise choice_error("triplet_margin_loss", "reduction", reduction, ("mean", "sum", "none"))
+    if not margin > 0:
+        raise domain_error("triplet_margin_loss", "margin", margin, "margin > 0")
+    if not eps >= 0:
+        raise domain_error("triplet_margin_loss", "eps", eps, "eps >= 0")
+
+
 def check(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, eps: float, swap: bool, reduction: str
 ) -> None:
@@ -51,12 +61,7 @@ def check(
     batch_shape(
         "triplet_margin_loss", anchor=anchor.shape[:-1], positive=positive.shape[:-1], negative=negative.shape[:-1]
     )
-    if reduction not in ("mean", "sum", "none"):
-        raise choice_error("triplet_margin_loss", "reduction", reduction, ("mean", "sum", "none"))
-    if not margin > 0:
-        raise domain_error("triplet_margin_loss", "margin", margin, "margin > 0")
-    if not eps >= 0:
-        raise domain_error("triplet_margin_loss", "eps", eps, "eps >= 0")
+    check_params(margin, eps, reduction)
 
 
 def fake(

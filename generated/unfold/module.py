@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import takes_named
-from .ops import unfold
+from .ops import check_params, unfold
 
 
 class Unfold(torch.nn.Module):
@@ -32,6 +32,7 @@ class Unfold(torch.nn.Module):
     @takes_named
     def __init__(self, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1) -> None:
         super().__init__()
+        check_params(kernel_size, dilation, padding, stride)
         self.kernel_size = kernel_size
         self.dilation = dilation
         self.padding = padding

@@ -29,12 +29,8 @@ from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
 
-def check(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int) -> None:
-    """Raise unless the arguments fit together."""
-    if input.dim() != 4:
-        raise rank_error("unfold", "input", input, "[N, C, H, W]")
-    H = input.shape[2]
-    W = input.shape[3]
+def check_params(kernel_size: int, dilation: int, padding: int, stride: int) -> None:
+    """Raise unless the params are what they may be."""
     if not kernel_size > 0:
         raise domain_error("unfold", "kernel_size", kernel_size, "kernel_size > 0")
     if not dilation > 0:
@@ -43,6 +39,15 @@ def check(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: 
         raise domain_error("unfold", "padding", padding, "padding >= 0")
     if not stride > 0:
         raise domain_error("unfold", "stride", stride, "stride > 0")
+
+
+def check(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int) -> None:
+    """Raise unless the arguments fit together."""
+    if input.dim() != 4:
+        raise rank_error("unfold", "input", input, "[N, C, H, W]")
+    H = input.shape[2]
+    W = input.shape[3]
+    check_params(kernel_size, dilation, padding, stride)
     P = (H + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if P < 0:
         raise extent_error("unfold", "P = (H + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", P)

@@ -10,9 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from opgen.code.layout import quoted, strings, tupled
+from opgen.code.layout import quoted, tupled
 from opgen.code.python_text import python_text
-from opgen.code.signature import is_computed
 from opgen.ir.declared import Domain
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, DimSource, Kind, Program
@@ -22,6 +21,7 @@ from opgen.ir.text import scalar as scalar_text
 from opgen.package.shapes import Sizes, check_lines, dims_in, local, origin_of, size_lines
 from opgen.package.view import Surface
 from opgen.package.view_domains import read_for_sure
+from opgen.package.view_params import CHECK, checked_params, domain_lines, holds, needs_a_call, param_checks, spelled
 from opgen.torch.conditions import Switches, chain, told_by
 from opgen.torch.functions import MASK
 
@@ -31,16 +31,8 @@ def check_body(s: Surface) -> tuple[str, ...]:
     programs = [p for _, p in s.programs("forward")]
     needed = [n for p in programs for n in _counted(s, p)]
     lines = check_lines(s.name, s.operator, needed)
-    for a in s.operator.params:
-        if a.length is not None:
-            maybe = f"{a.name} is not None and " if a.null or is_computed(a) else ""
-            error = f"length_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {a.length})"
-            lines += [f"if {maybe}len({a.name}) != {a.length}:", f"    raise {error}"]
-        if a.choices:
-            error = (
-                f"choice_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {strings(a.choices)})"
-            )
-            lines += [f"if {a.name} not in {strings(a.choices)}:", f"    raise {error}"]
+    if param_checks(s):
+        lines.append(f"{CHECK}({', '.join(a.name for a in checked_params(s))})")
     return (*lines, *branched(s, [_size_lines(s, p) for p in programs], returns=False))
 
 
@@ -61,31 +53,13 @@ def _limit_lines(s: Surface, p: Program, sizes: Sizes, *, sized: bool) -> list[s
     """Lines that raise where a param is out of its domain; of those domains that are `sized`, or of the others."""
     lines: list[str] = []
     for a, domain in _limits(s, p):
-        if bool(dims_in(domain.holds)) != sized:
+        if bool(dims_in(domain.holds)) != sized or not needs_a_call(s, a):
             continue
-        text = _holds(a, domain.holds, sizes)
+        text = holds(a, domain.holds, sizes)
         lines += sizes.lines
         sizes.lines.clear()
-        if text is None:
-            continue
-        maybe = f"{a.name} is not None and " if a.null or is_computed(a) else ""
-        error = f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {quoted(domain.text)})"
-        lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
+        lines += [] if text is None else domain_lines(s, a, domain, text)
     return lines
-
-
-def _holds(a: Argument, domain: Scalar, sizes: Sizes) -> str | None:
-    """Whether a param is in its domain; a list is where each of its elements is."""
-    if a.length is None:
-        return python_text(domain, lambda n: _spelled(n, sizes))
-    each = f"{a.name}_element"
-    text = python_text(domain, lambda n: each if n == Param(a.name) else _spelled(n, sizes))
-    return None if text is None else f"all({text} for {each} in {a.name})"
-
-
-def _spelled(n: Param | Dim, sizes: Sizes) -> str:
-    """A name of a domain in Python: a dim goes by the local name of its size."""
-    return sizes.size(n.name) if isinstance(n, Dim) else n.name if n.item is None else f"{n.name}[{n.item}]"
 
 
 def counted_dims(s: Surface, p: Program) -> tuple[str, ...]:
@@ -180,11 +154,6 @@ def _extent_text(s: Surface, p: Program, e: Scalar) -> str:
     return _shown(s, e) if value is None else f"{_shown(s, e)} = {_shown(s, value)}"
 
 
-def _binds(text: str) -> bool:
-    """A comparison or a call needs no parentheses after `not`."""
-    return text.startswith("all(") or (" and " not in text and " or " not in text)
-
-
 def value_checks(s: Surface) -> tuple[str, ...]:
     """Lines that raise where an integer input is out of its domain; they read values, so only real kernels run them."""
     p = _from_required(s, s.programs("forward")[0][1])
@@ -196,7 +165,7 @@ def value_checks(s: Surface) -> tuple[str, ...]:
             continue
         optional = _optional(s, p, t.name, domain.holds)
         own = Sizes(p, known=dict(sizes.known)) if optional else sizes
-        text = python_text(domain.holds, lambda n, own=own: _spelled(n, own), elementwise=True)  # type: ignore[misc]
+        text = python_text(domain.holds, lambda n, own=own: spelled(n, own), elementwise=True)  # type: ignore[misc]
         check = [*own.lines]
         own.lines.clear()
         if text is not None:

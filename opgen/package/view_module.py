@@ -26,6 +26,7 @@ from opgen.package.view_module_call import (
     returned,
     unindented,
 )
+from opgen.package.view_params import CHECK, checked_params
 
 # Initialisers that give a complex tensor real values, or the variance that they state.
 _WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
@@ -75,7 +76,8 @@ def module_view(s: Surface) -> ModuleView:
     hiding = (*dims.values(), *(st.flag for st in states if st.optional), *(a.name for a in params))
     reset = [line for st in states for line in _reset(s, st, dims)]
     own = f"{me_of(hiding)}."
-    init = [line.replace("self.", own) for line in _init(dims, states, params, hiding, bool(reset))]
+    checked = _checked(s, hiding)
+    init = [*checked, *(line.replace("self.", own) for line in _init(dims, states, params, hiding, bool(reset)))]
     begin = (
         "super().__init__()" if "super" not in hiding else f"{own_name('torch', hiding)}.nn.Module.__init__({own[:-1]})"
     )
@@ -162,6 +164,12 @@ def _init(
         else:
             out += unindented(bracketed(head, items, ")", 8), 8)
     return [*out, "self.reset_parameters()"] if reset else out
+
+
+def _checked(s: Surface, hiding: Sequence[str]) -> list[str]:
+    """The check of the params, which a call makes too."""
+    given = [s.operator.shown(a.name) for a in checked_params(s)]
+    return unindented(bracketed(f"{own_name(CHECK, hiding)}(", given, ")", 8), 8) if given else []
 
 
 def _dtype(st: State, states: Sequence[State], hiding: Sequence[str]) -> str:
@@ -264,8 +272,18 @@ def _imports(
             named.append(helper if own == helper else f"{helper} as {own}")
     named += also
     shared = imported(".._runtime", named).split("\n") if named else []
+    check = own_name(CHECK, hiding)
+    checked = [CHECK if check == CHECK else f"{CHECK} as {check}"] if checked_params(s) else []
     again = ["import torch as _torch"] if "torch" in hiding and any("_torch." in line for line in lines) else []
-    return (*out, "import torch", *again, "from torch import Tensor", "", *shared, f"from .ops import {s.function}")
+    return (
+        *out,
+        "import torch",
+        *again,
+        "from torch import Tensor",
+        "",
+        *shared,
+        *imported(".ops", [s.function, *checked]).split("\n"),
+    )
 
 
 def _example(s: Surface, dims: dict[str, str], params: Sequence[Argument]) -> str:

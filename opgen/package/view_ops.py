@@ -47,6 +47,7 @@ from opgen.package.view_functional import (
     refuses,
     results_type,
 )
+from opgen.package.view_params import CHECK, checked_params, param_checks
 from opgen.package.view_positions import position_fields
 from opgen.package.view_saved import read_lines
 from opgen.package.view_sharding import sharding_fields
@@ -61,6 +62,8 @@ class OpsView:
     op: str
     imports: tuple[str, ...]
     formulas: tuple[FormulaView, ...]
+    check_params: str
+    param_checks: tuple[str, ...]
     check: str
     check_doc: str
     check_lines: tuple[str, ...]
@@ -107,12 +110,14 @@ def ops_view(s: Surface, saved: Sequence[str], choice: Choice) -> OpsView:
     counts = (*flops_views(s, typed, back_args), *excess_views(s, choice, typed, back_args))
     fields = _fields(s, saved, second, tangent, choice)
     fields = (*fields, *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
-    body = [*check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
+    body = [*param_checks(s), *check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
     inplace = s.operator.inplace
     return OpsView(
         op=s.name,
         imports=_imports(s, extra, body, bool(s.active)),
         formulas=extra,
+        check_params=bracketed(f"def {CHECK}(", [_typed_param(a) for a in checked_params(s)], ") -> None:"),
+        param_checks=param_checks(s),
         check=bracketed("def check(", typed, ") -> None:"),
         check_doc="Raise unless the arguments fit together.",
         check_lines=check,
@@ -164,7 +169,11 @@ def _beside(name: str, f: FormulaView) -> FormulaView:
 
 def _typed(s: Surface) -> list[str]:
     out = [f"{n}: Tensor | None" if n in s.operator.optional else f"{n}: Tensor" for n in s.inputs]
-    return out + [f"{a.name}: {annotation(a)}" for a in s.operator.params]
+    return out + [_typed_param(a) for a in s.operator.params]
+
+
+def _typed_param(a: Argument) -> str:
+    return f"{a.name}: {annotation(a)}"
 
 
 def _saved_type(s: Surface, name: str) -> str:

@@ -127,7 +127,9 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
     if not isinstance(wrong, int | float):
         others = [None if v is wrong else v for v in given]
         taking = [n for n, kind in kinds if not _fault(kind, wrong) and _takes(d, n, others, params, wrong)]
-        return f"; params are keywords: {' or '.join(f'{n}={wrong!r}' for n in taking)}" if taking else ""
+        near = [_misspelt(d, n, others, params, wrong) for n, kind in kinds if kind == "str"]
+        words = [f"{n}={wrong!r}" for n in taking] or [told for told in near if told]
+        return f"; params are keywords: {' or '.join(words)}" if words else ""
     tensor = _as_tensor(d, given, params, wrong)
     alike = [(n, k.partition(" | ")[0]) for n, k in kinds]
     alike = [(n, k) for n, k in alike if k in _KINDS and (k == "bool") == isinstance(wrong, bool)]
@@ -135,9 +137,19 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
     return f"{tensor and '; write '}{tensor}" + (f"; params are keywords: {' or '.join(taking)}" if taking else "")
 
 
+def _misspelt(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any], word: str) -> str:
+    """What is said of a param that has a word much like one of its choices; empty where it is like none of them."""
+    told = _choices(d, name, given, _with(d, params, name, word))
+    return f"{name} must be {told}" if "did you mean" in told else ""
+
+
+def _with(d: Definition, params: Sequence[Any], name: str, value: Any) -> list[Any]:
+    return [value if n == name else v for n, v in zip(d.params, params, strict=False)]
+
+
 def _takes(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any], value: Any) -> bool:
     """Whether the check of a call has nothing to say of a param that has this value."""
-    values = [value if n == name else v for n, v in zip(d.params, params, strict=False)]
+    values = _with(d, params, name, value)
     try:
         return not _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, given), values).startswith(f"{name} ")
     except (TypeError, ValueError):
@@ -177,6 +189,8 @@ def keyword_error(function: Callable[..., Any], misplaced: Sequence[Any], unknow
     operands = [p.name for p in taken if p.kind is p.POSITIONAL_OR_KEYWORD]
     params = [(p.name, str(p.annotation)) for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "out"]
     words = [f"{n}={v!r}" for (n, kind), v in zip(params, misplaced, strict=False) if not _fault(kind, v)]
+    alone = [f"{n}={v!r}" for n, kind in params for v in misplaced[:1] if not _fault(kind, v)]
+    words = alone if len(alone) == len(misplaced) == 1 else words  # the one param that it can be
     meant = f", as in {name}({', '.join((*operands, *words))})" if len(words) == len(misplaced) else ""
     names = f": {', '.join(n for n, _ in params)}"
     told = f"{name}: takes {len(operands)} by position ({', '.join(operands)}), not {len(operands) + len(misplaced)}"

@@ -78,6 +78,16 @@ def test_params_by_position_are_told_as_keywords(
     assert str(told.value) == f"weighed: takes 2 by position (x, weight), {said}"
 
 
+def test_a_word_behind_the_tensors_is_of_the_one_param_that_takes_words(
+    build_operator: Callable[[str], ModuleType],
+) -> None:
+    told = CHOSEN.replace("  way: {choices: [plain, doubled], default: plain}\n", "")
+    told = "\n".join(line for line in told.split("\n") if "2*" not in line).replace(' if way == "plain"', "")
+    judged = build_operator(told).judged
+    with pytest.raises(TypeError, match=r"not 3; params are keywords, as in judged\(x, weight, reduction='mean'\)$"):
+        judged(torch.ones(3, 2), None, "mean")
+
+
 @pytest.mark.parametrize(
     ("keyword", "said"),
     [("gama", "did you mean gamma? "), ("epsilon", ""), ("show", "did you mean shown? ")],
@@ -138,6 +148,10 @@ module: {name: Judged, parameters: {x: zeros}, dims: {N: rows, D: columns}}
         (("sum",), "str; params are keywords: reduction='sum'"),
         (("plain",), "str; params are keywords: way='plain'"),
         (("other",), "str"),
+        (
+            ("smu",),
+            "str; params are keywords: reduction must be one of 'mean', 'sum', 'none', not 'smu' (did you mean 'sum'?)",
+        ),
         (((2, 1),), "tuple; params are keywords: size=(2, 1)"),
         (([2, 1, 3],), "list; params are keywords: by=[2, 1, 3]"),
         (((0.5, 1.5),), "tuple"),

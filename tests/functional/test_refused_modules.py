@@ -45,9 +45,9 @@ module: {name: Scaled, training: training}
 )
 def test_a_param_that_a_call_refuses(build_operator: Build, params: dict[str, object]) -> None:
     made = build_operator(SPEC)
-    with pytest.raises(ValueError, match="^scaled: ") as called:
+    with pytest.raises(ValueError, match=r"^scaled: ") as called:
         made.scaled(torch.ones(2, 3), **params)
-    with pytest.raises(ValueError, match="^scaled: ") as told:
+    with pytest.raises(ValueError, match=r"^scaled: ") as told:
         made.Scaled(**params)
     assert str(told.value) == str(called.value)
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from opgen.diagnostics.model import Bag, Source, Span
 from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.bounds import both, of_fields
-from opgen.schema.by_dims import stated_by_shape
+from opgen.schema.by_dims import cases_by_shape, stated_by_shape
 from opgen.schema.checks import check
 from opgen.schema.doubted import independent, without_entry
 from opgen.schema.elsewhere import Callee
@@ -217,9 +217,10 @@ class _Report:
                 context = item["ctx"]
                 offender = context["node"] or item["input"]
                 place = self.place(offender, item["loc"])
-                hints = context["hints"] or stated_by_shape(self.root, item["loc"], offender)
+                by_shape = cases_by_shape(self.root, item["loc"], offender)
+                hints = by_shape or context["hints"] or stated_by_shape(self.root, item["loc"], offender)
                 self.bag.error(context["code"], context["message"], place, label=context["label"], hints=hints)
-                if context["meant"] is not None:
+                if context["meant"] is not None and not by_shape:
                     self.replaced[id(offender)] = context["meant"]
                     return True
             case _:

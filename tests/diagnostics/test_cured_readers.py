@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from opgen.diagnostics.repeats import gathered
 from tests.diagnostics.cures import built, diagnosed, said, whole
 
 GRAY = whole("inputs: {img: {shape: [N, C, H, W]}, w: {shape: [C]}}", "y[n, h, v] = sum[c](img[n, c, h, v]*w[c])")
@@ -69,6 +70,27 @@ def test_sizes_are_written_by_dims(tests: str, line: str) -> None:
 @pytest.mark.parametrize("sizes", ["[2, 3]", "{img: [2, 3]}", "{N: [2]}", "{img: [2, 3, 8, 8], w: [4]}"])
 def test_sizes_that_fit_no_shape_are_shown_by_an_example(sizes: str) -> None:
     assert {*said(f"{GRAY}tests: {{sizes: {sizes}}}\n")} == {"sizes: {N: 2}"}
+
+
+@pytest.mark.parametrize(
+    ("cases", "meant"),
+    [
+        ("[[2, 3, 8, 8], [1, 3, 4, 4]]", "[{N: 2, C: 3, H: 8, W: 8}, {N: 1, C: 3, H: 4, W: 4}]"),
+        ("[[2, 3, 8, 8], [3]]", "[{N: 2, C: 3, H: 8, W: 8}]"),
+        ("[2, 3, 8, 8]", "[{N: 2, C: 3, H: 8, W: 8}]"),
+        ("{img: [2, 3, 8, 8]}", "[{N: 2, C: 3, H: 8, W: 8}]"),
+        ("{img: [2, 3, 8, 8], w: [3]}", "[{N: 2, C: 3, H: 8, W: 8}]"),
+        ("[[2, 3]]", "[{N: 3}]"),
+        ('["2x3"]', "[{N: 3}]"),
+        ("3", "[{N: 3}]"),
+    ],
+)
+def test_shapes_in_the_place_of_cases_are_told_once_with_the_field_of_sizes(cases: str, meant: str) -> None:
+    found = gathered(diagnosed(f"{GRAY}tests: {{cases: {cases}}}\n"))
+    assert len(found) == 1
+    first = meant[1:].partition("}")[0]
+    assert said(f"{GRAY}tests: {{cases: {cases}}}\n")[:2] == [f"cases: {meant}", f"sizes: {first}}}"]
+    built(f"{GRAY}tests: {{cases: {meant}, sizes: {first}}}}}\n")
 
 
 def test_values_in_a_case_stay_values() -> None:

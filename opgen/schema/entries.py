@@ -18,7 +18,7 @@ from opgen.schema.annotations import is_list, of_list
 from opgen.schema.cases import one_case
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
-from opgen.schema.flow import as_group, listed_in, within
+from opgen.schema.flow import listed_in, within
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
@@ -26,7 +26,6 @@ from opgen.schema.reductions import REDUCTIONS
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 _EQUATION = re.compile(r"(\w+(?:\([\w\s,]*\))?)\s*(?::=|:|=(?!=))\s*(.+)")
-_LIKE = re.compile(r"(\w+)\.(?:shape|size\(\))|(?:same|like)(?:[ _]as)?(?:[ _](\w+))?", re.IGNORECASE)
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
 NAME, SPAN, VALUE, HEAD, LENGTH, NULL = "$name", "$span", "$value", "$head", "$length", "$null"
 
@@ -47,13 +46,8 @@ def written(node: Mapping) -> dict[str, Any]:
     return {key.text: value for key, value in node.entries}
 
 
-def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[object], list[Node] | None]:
+def listing(what: str) -> Callable[[object], list[Node] | None]:
     def items(node: object) -> list[Node] | None:
-        if what == "dims" and isinstance(node, Scalar) and (of := _LIKE.fullmatch(node.text)) is not None:
-            hint = f"dims of one name are equal: write what `{of[1] or of[2] or 'x'}` has, such as `[N, D]`"
-            raise expected(f"a list of {what}", node, hint)
-        if what == "dims" and isinstance(node, Scalar) and node.text.lower() in ("scalar", "()", "none", "null"):
-            raise expected(f"a list of {what}", node, "a scalar has no dims: write `[]`", meant=Sequence((), node.span))
         if isinstance(node, Mapping) and all(isinstance(v, Scalar) and not v.text for _, v in node.entries):
             keys = tuple(key for key, _ in node.entries)
             right = f"[{', '.join(key.text for key in keys)}]"
@@ -62,8 +56,8 @@ def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[o
         if what == "cases" and isinstance(node, Mapping) and node.entries:
             raise one_case(node)
         if not isinstance(node, Sequence):
-            raise listed_alone(node, f"a list of {what}", spelt=spelt)
-        return [as_group(item) if what == "dims" else item for item in node.items]
+            raise listed_alone(node, f"a list of {what}")
+        return [*node.items]
 
     return items
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 
 from opgen.diagnostics.model import Span
-from opgen.schema import bounds, elsewhere, entries, leaves
+from opgen.schema import bounds, elsewhere, entries, leaves, shapes
 from opgen.schema.annotations import of_input
 from opgen.schema.derivatives import derivatives
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
@@ -32,7 +32,7 @@ OpName = Annotated[Word, PlainValidator(leaves.op_name)]
 DimName = Annotated[Word, PlainValidator(leaves.dim_name)]
 ClassName = Annotated[Word, PlainValidator(leaves.class_name)] | None
 DottedPath = Annotated[Word, PlainValidator(leaves.dotted)] | None
-Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims", leaves.dim))]
+Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(shapes.items)]
 Dtype = Annotated[str, PlainValidator(leaves.one_of(*DTYPES))]
 OutputDtype = Annotated[str, PlainValidator(leaves.one_of(*OF_OUTPUTS))] | None
 ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]

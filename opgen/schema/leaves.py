@@ -97,15 +97,11 @@ def respelt(node: Scalar, text: str) -> Scalar:
     return replace(node, text=text, value=_TRUTH.get(text, text))
 
 
-def listed_alone(
-    node: object, what: str, *hints: str, spelt: Callable[[str], str] | None = None
-) -> PydanticCustomError:
-    """One value where a list is expected, of items that are `spelt` so."""
+def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
+    """One value where a list is expected."""
     if not isinstance(node, Scalar) or not node.text:
         return expected(what, node, *hints)
     items = words_of(node)
-    if spelt is not None:
-        items = tuple(replace(item, text=spelt(item.text), value=spelt(item.text)) for item in items)
     shown = ", ".join(item.text for item in items)
     quoted = "" if not node.style else ", without quotes"
     hint = Hint(f"write `[{shown}]`{quoted}", node.span.text, f"[{shown}]")

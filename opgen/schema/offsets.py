@@ -117,7 +117,7 @@ def _block(node: Scalar) -> Formula:
 
 
 def _respelt(node: Scalar, located: Located) -> Located:
-    """YAML spellings of numbers and truth values that formulas spell otherwise (`True`, `.inf`, `0x10`)."""
+    """YAML spellings that formulas spell otherwise (`True`, `.inf`, `0x10`), and what stands for another text."""
     match node.value:
         case bool():
             return [(char.lower(), at) for char, at in located]
@@ -128,7 +128,7 @@ def _respelt(node: Scalar, located: Located) -> Located:
             return [(char, at) for char in str(node.value)]
         case str() if node.text.lower() == "".join(char for char, _ in located).lower():  # `N` for `n`
             return [(char, at) for char, (_, at) in zip(node.text, located, strict=True)]
-        case "..." if [char for char, _ in located] == ["*"]:
-            return [(char, located[0][1]) for char in node.text]
+        case _ if located and "".join(node.text.split()) != "".join("".join(c for c, _ in located).split()):
+            return [(char, located[min(k, len(located) - 1)][1]) for k, char in enumerate(node.text)]
         case _:
             return located

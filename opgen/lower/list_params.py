@@ -17,8 +17,8 @@ from opgen.lower.along import size_of
 from opgen.lower.declare import Declarations
 from opgen.lower.missing import extents_of
 from opgen.lower.scope import BAD, Frame, Typed
-from opgen.schema.entries import LONGEST_LIST
 from opgen.schema.model import ParamSpec
+from opgen.schema.param_types import LONGEST_LIST
 
 _FEW = 4  # elements that are named one by one
 

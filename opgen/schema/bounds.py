@@ -65,6 +65,11 @@ def of_fields(fields: Node, name: str) -> dict[str, str]:
 def domain(node: object, info: ValidationInfo) -> Formula:
     """An inequality; two ends in brackets are none."""
     written = node.text.strip() if isinstance(node, Scalar) else ""
+    if isinstance(node, Sequence) and node.items and all(_ONE.fullmatch(item.span.text) for item in node.items):
+        several = [item.span.text for item in node.items]
+        meant = both(*several)
+        told = f"write `{meant}`" if meant else f"it holds for each element of a list: write `{several[0]}`"
+        raise refused("OPG233", "a domain is one inequality", label="not one inequality", hints=(told,))
     if isinstance(node, Sequence):
         written = f"[{', '.join(item.span.text for item in node.items)}]"
     ends = INTERVAL.fullmatch(re.sub(r"^\w+\s+(?:in|∈)\s+", "", written))

@@ -10,20 +10,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
-from pydantic_core import PydanticCustomError
-
 from opgen.diagnostics.model import Hint
-from opgen.diagnostics.suggest import closest, listed
+from opgen.diagnostics.suggest import closest
 from opgen.schema.annotations import is_list, of_list
 from opgen.schema.cases import one_case
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
 from opgen.schema.flow import listed_in, within
 from opgen.schema.formula import Formula, Word
-from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
+from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, refused, respelt
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+from opgen.schema.param_types import PARAM_TYPES
 from opgen.schema.reductions import REDUCTIONS
-from opgen.schema.yaml_words import LIST_OF_TYPES
 
 _EQUATION = re.compile(r"(\w+(?:\([\w\s,]*\))?)\s*(?::=|:|=(?!=))\s*(.+)")
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
@@ -237,84 +235,6 @@ def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
 
 def block(node: object) -> Formula | Callee:
     return callee(node) if isinstance(node, Mapping) else formula(node)
-
-
-PARAM_TYPES = ("float", "int", "bool")
-_ASSIGNED = re.compile(rf"({'|'.join(PARAM_TYPES)})\s*=\s*(\S+)")
-
-
-def param_type(node: object) -> str:
-    if isinstance(node, str):  # inferred by spread_param
-        return node
-    if isinstance(node, Scalar) and (written := _with_default(node)):
-        kind, value = written
-        message = f"expected {listed(PARAM_TYPES)}, found {node.kind}"
-        hint = Hint(
-            f"write `{{type: {kind}, default: {value}}}`", node.span.text, f"{{type: {kind}, default: {value}}}"
-        )
-        raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
-    node, count, kind = node if isinstance(node, tuple) else (node, None, "")
-    if isinstance(node, Scalar) and (listed_type := of_list(node.text) or (kind and (kind, None))):
-        raise _of_elements(node, respelt(node, listed_type[0]), listed_type[1] or count)
-    if not isinstance(node, Sequence):
-        return one_of(*PARAM_TYPES, "str", unnamed="str")(node)
-    if (counted := _counted(node)) is not None:
-        raise _of_elements(node, *counted)
-    if not node.items:
-        raise expected("a type for each element", node, "such as `[int, int]`")
-    words = [item.text for item in node.items if isinstance(item, Scalar) and item.text not in PARAM_TYPES]
-    if len(words) == len(node.items) and all(w.isidentifier() for w in words):
-        told = f"a param of a few words has `choices: [{', '.join(words)}]`, and no `type`"
-        raise refused("OPG112", "expected a type, found a list of words", node, hints=(told,))
-    for item in node.items:
-        if not isinstance(item, Scalar) or item.text not in PARAM_TYPES:
-            raise expected(listed(PARAM_TYPES), item, node=item)
-        if item.text != node.items[0].text:  # type: ignore[union-attr]
-            raise refused("OPG112", "the elements of a list param have one type", item, label="differs from the first")
-    return node.items[0].text  # type: ignore[union-attr]
-
-
-LONGEST_LIST = 16  # elements that are written out one by one
-
-
-def _counted(node: Sequence) -> tuple[Scalar, int] | None:
-    """`[float, 3]` and `[3, float]`: the type of the elements, and how many there are; None for any other list."""
-    match sorted(node.items, key=lambda item: isinstance(item, Scalar) and isinstance(item.value, int)):
-        case [Scalar(text=kind) as of, Scalar(text=count)] if kind in PARAM_TYPES and count.isdecimal() and int(count):
-            return of, int(count)
-        case _:
-            return None
-
-
-def _of_elements(node: Scalar | Sequence, kind: Scalar, count: int | None) -> PydanticCustomError:
-    """`float[3]`: a list of elements of a kind, whose type is written in another way."""
-    found = node.kind if isinstance(node, Scalar) else "a type and a count"
-    wanted = listed(PARAM_TYPES) if isinstance(node, Scalar) else "the type of each element"
-    message, meant = f"expected {wanted}, found {found}", None
-    hint = LIST_OF_TYPES
-    if count is not None and count > LONGEST_LIST:
-        hint = f"that many numbers are an input: declare it there, with `shape: [{count}]`"
-    elif count:
-        right = f"[{', '.join([kind.text] * count)}]"
-        hint = Hint(f"a list says the type of each element: write `{node.key}: {right}`", node.span.text, right)
-        meant = Sequence((kind,) * count, node.span, node.key)
-    return refused("OPG114", message, node, label="the type of a list", hints=(hint,), meant=meant)
-
-
-def _with_default(node: Scalar) -> tuple[str, str] | None:
-    """Type and default where one or both stand in place of the type: `1e-5`, `int = 2`."""
-    match node.value:
-        case bool():
-            return "bool", node.text
-        case int():
-            return "int", node.text
-        case float():
-            return "float", node.text
-        case str() if node.text.lower() in ("yes", "no", "on", "off"):
-            return "bool", truth(node.text) or "true"
-        case _:
-            found = _ASSIGNED.fullmatch(node.text)
-            return (found[1], found[2]) if found else None
 
 
 def spread_param(data: object) -> object:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 
 from opgen.diagnostics.model import Span
-from opgen.schema import bounds, elsewhere, entries, leaves, shapes
+from opgen.schema import bounds, elsewhere, entries, leaves, param_types, shapes
 from opgen.schema.annotations import of_input
 from opgen.schema.derivatives import derivatives
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
@@ -35,7 +35,7 @@ DottedPath = Annotated[Word, PlainValidator(leaves.dotted)] | None
 Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(shapes.items)]
 Dtype = Annotated[str, PlainValidator(leaves.one_of(*DTYPES))]
 OutputDtype = Annotated[str, PlainValidator(leaves.one_of(*OF_OUTPUTS))] | None
-ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]
+ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(param_types.param_type)]
 Length = Annotated[int | None, PlainValidator(lambda length: length)]
 Choice = Annotated[Word, PlainValidator(leaves.choice)]
 Choices = Annotated[tuple[Choice, ...], BeforeValidator(entries.listing("choices"))]

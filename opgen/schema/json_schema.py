@@ -15,9 +15,10 @@ from pydantic import BaseModel
 from opgen.schema import model
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.elsewhere import HEADER, LIBRARIES, NATIVE
-from opgen.schema.entries import PARAM_TYPES, PRECISIONS
+from opgen.schema.entries import PRECISIONS
 from opgen.schema.leaves import CAMEL, DOTTED, OPERATOR, SNAKE
 from opgen.schema.load import known_fields
+from opgen.schema.param_types import PARAM_TYPES
 from opgen.version import LANGUAGE
 
 Schema = dict[str, Any]

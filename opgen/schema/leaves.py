@@ -299,7 +299,7 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
             if "int8" in allowed and (few := narrow(node.text)):
                 raise refused("OPG114", few.message, hints=few.hints, meant=respelt(node, few.whole))
             alias = _alias(node.text, allowed)
-            guess = alias if alias in allowed else closest(node.text, allowed)
+            guess = guessed(node.text, allowed)
             meant = respelt(node, guess) if guess else None
             told = f"write `{guess}`" if alias else f"did you mean `{guess}`?"
             hints = [Hint(told, node.text, guess) if alias else exact(told, node.text, guess, allowed)] if guess else []
@@ -320,6 +320,12 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
         return node.text
 
     return choose
+
+
+def guessed(text: str, allowed: tuple[str, ...]) -> str | None:
+    """The one of several words that is most likely meant."""
+    alias = _alias(text, allowed)
+    return alias if alias in allowed else closest(text, allowed)
 
 
 def _alias(text: str, allowed: tuple[str, ...]) -> str | None:

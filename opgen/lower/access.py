@@ -39,6 +39,7 @@ from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scattered import as_scattered
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
+from opgen.lower.split_dims import split_by
 from opgen.lower.whole import declared_float, integer, is_told
 from opgen.lower.window_count import counted_windows
 from opgen.schema.model import ParamSpec
@@ -157,7 +158,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name[:1].isupper():
         idle = idle_param(f.decl)
         hints = (
-            of_its_index(f, name, span)
+            (split_by(f.decl, name) if idle is None else ())
+            or of_its_index(f, name, span)
             or did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS))
             or (counted_windows(f.decl, name) if idle is None else ())
             or derived(name, tuple(f.decl.params), idle)

@@ -117,8 +117,8 @@ def _build(
             doing=patience,
         )
     finally:
-        patience.close()
         progress.close()
+        patience.close()
     if diff:
         _print_diffs(result)
     elif check or not quiet:

@@ -75,17 +75,18 @@ PATIENCE = 20.0  # seconds that a spec takes without a word
 
 
 class Patience:
-    """Says what takes so long, once for each spec, while it is at it."""
+    """Says what takes so long, once for each spec, while it is at it; an empty line parts that from what follows."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._spoke = False
         self._spec = self._stage = ""
         self._timer: threading.Timer | None = None
 
     def __call__(self, spec: str, stage: str) -> None:
-        self._stage = stage
         if spec != self._spec or not stage:
-            self.close()
+            self._stop()
+        self._stage = stage
         if stage and self._timer is None and not self._quiet:
             self._spec = spec
             self._timer = threading.Timer(PATIENCE, self._tell, (spec,))
@@ -93,12 +94,25 @@ class Patience:
             self._timer.start()
 
     def _tell(self, spec: str) -> None:
+        self._spoke = True
+        if sys.stderr.isatty():
+            _clear_line()  # of how many specs are done
         say(f"{spec} takes more than {PATIENCE:g} s: it is still being {self._stage}", colour="yellow")
 
-    def close(self) -> None:
+    def _stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer.join()  # what it has begun to say stands whole
         self._timer, self._spec = None, ""
+
+    def close(self) -> None:
+        self._stop()
+        if self._spoke:
+            say()
+
+
+def _clear_line() -> None:
+    click.echo("\r\x1b[K", file=sys.stderr, nl=False, color=True)
 
 
 class Progress:
@@ -120,4 +134,4 @@ class Progress:
 
     def close(self) -> None:
         if self._on and self._count:
-            click.echo("\r\x1b[K", file=sys.stderr, nl=False, color=True)
+            _clear_line()

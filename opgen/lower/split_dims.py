@@ -36,8 +36,9 @@ def _places(s: Assign, dim: str) -> Iterator[tuple[Access, int, str, int]]:
     """The accesses that read at an index and so many times the dim, with the position and the index."""
     for a in (n for n in nodes(s.value) if isinstance(n, Access)):
         for k, item in enumerate(a.items):
-            terms = [e for sign, e in item.terms if sign == "+"] if isinstance(item, Sum) else []
-            for one, other in (terms, terms[::-1]) if len(terms) == 2 else ():
+            terms = item.terms if isinstance(item, Sum) and len(item.terms) == 2 else ()
+            added = [e for sign, e in terms if sign == "+"]
+            for one, other in (added, added[::-1]) if len(added) == 2 else ():
                 if isinstance(one, Name) and one.name.islower() and (count := _times(other, dim)):
                     yield a, k, one.name, count
 

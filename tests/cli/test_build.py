@@ -56,6 +56,20 @@ def test_what_takes_long_is_named_while_it_does(project: Path, opgen: Opgen, mon
     assert told == ["specs/three.yaml takes more than 0.1 s: it is still being differentiated"]
 
 
+def test_what_takes_long_is_apart_from_mistakes_of_other_specs(
+    project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "PATIENCE", 0.1)
+    (project / "specs/three.yaml").write_text("three\nslow = 3\n")
+    (project / "specs/two.yaml").write_text("two\nwrong = 2\n")
+    code, _, err = opgen("build", "--force")
+    assert code == 1
+    before, apart, rest = err.partition("\n\n")
+    assert before.endswith("it is still being differentiated")
+    assert apart
+    assert rest.startswith("error[OPG")
+
+
 def test_check_is_quiet_on_a_true_tree(project: Path, opgen: Opgen) -> None:
     opgen("build")
     assert opgen("build", "--check")[:2] == (0, "")

@@ -217,7 +217,8 @@ void clear(const OpgenHost& host, const Tensor<T>& tensor) {
       if (apart == 1) {
         memset(to + run.at[0] * bytes, 0, static_cast<size_t>(run.size * bytes));
       } else {
-        for (int64_t i = 0; i < run.size; ++i) memset(to + (run.at[0] + i * apart) * bytes, 0, static_cast<size_t>(bytes));
+        for (int64_t i = 0; i < run.size; ++i)
+          memset(to + (run.at[0] + i * apart) * bytes, 0, static_cast<size_t>(bytes));
       }
     });
   });

@@ -99,6 +99,7 @@ struct Loops {
   bool fixed[max_dims];
   int dim_of[max_dims];  // of the n-th loop whose index is used as a number
   int numbered = 0;
+  int turning = 0;     // so many dims in front take turns at every run of the others
   int64_t piece = 0;   // no run crosses a multiple of this along the last dim
   int64_t period = 1;  // positions that are even in pieces move evenly between points this far apart
 
@@ -121,25 +122,25 @@ struct Loops {
     dim(size, next, is_fixed);
     for (int a = 0; a < Accesses; ++a) next[a] = 0;
   }
-  // Of loops whose points are independent: a last one that is too short for runs becomes the first.
+  // Of loops whose points are independent: a last one that is too short for runs takes turns.
   void arrange() {
     const int last = rank - 1;
     if (rank < 2 || fixed[last] || sizes[last] >= shortest_piece || sizes[last] >= sizes[last - 1]) return;
-    std::rotate(sizes, sizes + last, sizes + rank);
-    std::rotate(steps[0], steps[last], steps[rank]);
-    std::rotate(fixed, fixed + last, fixed + rank);
-    for (int n = 0; n < numbered; ++n) ++dim_of[n];
+    take_turns(last);
   }
-  // Of loops that add to shared places: those behind the last long one become the first, if nobody asks for its index.
+  // Of loops that add to shared places: those behind the last long one do, if nobody asks for its index.
   void lengthen() {
     int longest = rank - 1;
     while (longest >= 0 && sizes[longest] < shortest_piece) --longest;
-    if (longest < 0 || longest == rank - 1 || fixed[longest]) return;
-    const int first = longest + 1, moved = rank - first;
+    if (longest >= 0 && longest < rank - 1 && !fixed[longest]) take_turns(longest + 1);
+  }
+  // Those from `first` on come to the front: at every run along the others, all of their points, one after the other.
+  void take_turns(int first) {
+    turning = rank - first;
     std::rotate(sizes, sizes + first, sizes + rank);
     std::rotate(steps[0], steps[first], steps[rank]);
     std::rotate(fixed, fixed + first, fixed + rank);
-    for (int n = 0; n < numbered; ++n) dim_of[n] += dim_of[n] < first ? moved : -first;
+    for (int n = 0; n < numbered; ++n) dim_of[n] += dim_of[n] < first ? turning : -first;
   }
   // Runs end where the last index is a multiple of `size`, unless they would become too short for that.
   void pieces(int64_t size) { (size < shortest_piece ? period : piece) = size; }
@@ -157,6 +158,12 @@ struct Loops {
   template <int64_t Size, typename Body>
   OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
     if (begin >= end) return;
+    int64_t turns = 1;
+    if (turning > 0) {
+      for (int d = 0; d < turning; ++d) turns *= sizes[d];
+      begin /= turns;
+      end /= turns;
+    }
     Run<Accesses> run;
     int64_t index[max_dims];
     run.index = index;
@@ -170,7 +177,11 @@ struct Loops {
       run.size = end - i < Size ? end - i : Size;
       if (rank > 0 && sizes[last] - index[last] < run.size) run.size = sizes[last] - index[last];
       if (Size > 1 && piece > 0 && piece - index[last] % piece < run.size) run.size = piece - index[last] % piece;
-      body(run);
+      for (int64_t left = turns;;) {
+        body(run);
+        if (turns > 1) moved(run, [&](int64_t* at) { turn(at, index); });  // the last one goes back to the first
+        if (--left == 0) break;
+      }
       if (rank == 0) continue;
       if (Size > 1 && base == nullptr && last > 0 && run.size == sizes[last]) {  // a row in one run
         ++index[last - 1];
@@ -212,6 +223,15 @@ struct Loops {
     }
   }
 
+  OPGEN_NOINLINE void turn(int64_t* at, int64_t* index) const {
+    for (int d = turning - 1; d >= 0; --d) {
+      for (int a = 0; a < Accesses; ++a) at[a] += steps[d][a];
+      if (++index[d] < sizes[d]) return;
+      index[d] = 0;
+      for (int a = 0; a < Accesses; ++a) at[a] -= sizes[d] * steps[d][a];
+    }
+  }
+
   // How far an access moves with the innermost loop that moves it.
   int64_t innermost_step(int access) const {
     for (int d = rank - 1; d >= 0; --d) {
@@ -243,11 +263,11 @@ OPGEN_NOINLINE OPGEN_FLATTEN void chunk_of(int64_t begin, int64_t end, const Bod
   part = here;
 }
 
-// Shares points out among threads; `work` is what one point costs in elements.
+// Shares points out among threads; `work` is what one point costs in elements, `least` how many stay together.
 template <typename Body>
-void parallel(const OpgenHost& host, int64_t count, int64_t work, const Body& body) {
+void parallel(const OpgenHost& host, int64_t count, int64_t work, const Body& body, int64_t least = 1) {
   if (count <= 0) return;
-  const int64_t least = work >= grain ? 1 : grain / (work < 1 ? 1 : work);
+  least = work >= grain ? least : std::max(least, grain / std::max(work, int64_t{1}));
   void* const given = const_cast<void*>(static_cast<const void*>(&body));
   if (count <= least) {
     range_of<Body>(0, count, given);

@@ -944,7 +944,7 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
                                   rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2_2));
         });
       });
-    });
+    }, rt::lane_count);
   }
   return rt::status(host);
 }

@@ -83,7 +83,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 

@@ -43,7 +43,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 
@@ -85,7 +85,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 
@@ -164,7 +164,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 

@@ -76,7 +76,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(top, 0, top.stride(0), 0, top_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 
@@ -179,7 +179,7 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(ties_top, 0, ties_top.stride(0), 1, ties_top_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 

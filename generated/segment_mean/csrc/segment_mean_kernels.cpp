@@ -66,7 +66,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(total_2, 0, total_2.stride(0), 0, total_2_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 

@@ -46,7 +46,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(top, 0, top.stride(0), 0, top_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 
@@ -85,7 +85,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(total_2, 0, total_2.stride(0), 0, top_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 
@@ -157,7 +157,7 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(dot_output, 0, dot_output.stride(0), 0, dot_output_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 

@@ -36,7 +36,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
-  });
+  }, rt::lane_count);
   return rt::status(host);
 }
 

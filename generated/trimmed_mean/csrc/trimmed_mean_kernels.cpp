@@ -113,7 +113,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
                                   rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1_2));
         });
       });
-    });
+    }, rt::lane_count);
   }
   return rt::status(host);
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 template <typename T>
 inline T load(const Tensor<T>& tensor, int64_t at) {
@@ -268,5 +268,5 @@ inline T pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t numb
 }
 inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

@@ -8,7 +8,7 @@
 #include "opgen_cpu_memory.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 constexpr int64_t tile_rows = 128;  // outer points that share a tile
 constexpr int64_t tile_width = 64;  // points of a stream in a tile
@@ -260,5 +260,5 @@ struct Running {
   OPGEN_INLINE T value() const { return top; }
 };
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

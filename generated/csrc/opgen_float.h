@@ -7,7 +7,7 @@
 #include "opgen_exp.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 template <int N, typename T>
 OPGEN_DEVICE T polynomial(const T (&c)[N], T x) {  // the constant first
@@ -168,5 +168,5 @@ OPGEN_DEVICE float erfcx(float x) {
   return static_cast<float>(is_negative(x) ? 2.0 * exp(a * a) - tail : tail);
 }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

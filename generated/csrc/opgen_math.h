@@ -35,7 +35,7 @@ __attribute__((simd("notinbranch"))) double pow(double, double) noexcept;
   OPGEN_DEVICE double name(double x, double y) { return ::dual(x, y); }
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 constexpr double pi = 3.14159265358979323846;
 
@@ -313,7 +313,7 @@ OPGEN_DEVICE T log1mexp(T x) {  // log(1 - exp(-x)) for x > 0
   return x < T(0.6931471805599453) ? log(-expm1(-x)) : log1p(-exp(-x));
 }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt
 
 #include "opgen_random.h"

@@ -1,7 +1,7 @@
 // What values are rounded to where they are stored in 8 bits. Included by the math headers of CPU and CUDA.
 namespace rt {
 #if defined(OPGEN_ISA)
-namespace OPGEN_ISA {
+namespace OPGEN_SPACE {
 #endif
 
 // The nearest number with so many binary digits behind the point, ties to even, down to a least normal exponent; the
@@ -38,6 +38,6 @@ OPGEN_DEVICE T to_float8_e5m2(T x) {
 }
 
 #if defined(OPGEN_ISA)
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 #endif
 }  // namespace rt

@@ -28,20 +28,25 @@ _OUTER = (Role.PARALLEL, Role.LANES)
 _INNER = (Role.SERIAL, Role.LANES, Role.CHUNKS)
 
 
-def kernel_lines(formal: Formal) -> list[str]:
-    """The statements of the function."""
-    *first, last = parts(lanes(formal.kernel, formal.schedule, formal.unsure - formal.told).body)
-    lines = [line for part in first for line in block("{", _part(formal, part))]
-    return [*lines, *_part(formal, last), "return rt::status(host);"]
+def kernel_lines(formal: Formal) -> tuple[list[str], int]:
+    """The statements of the function, and how many arrays a run of one of its parts may have."""
+    body = lanes(formal.kernel, formal.schedule, formal.unsure - formal.told).body
+    found = [_part(formal, part) for part in parts(body)]
+    *first, last = [lines for lines, _ in found]
+    lines = [line for part in first for line in block("{", part)]
+    return [*lines, *last, "return rt::status(host);"], max(arrays for _, arrays in found)
 
 
-def _part(formal: Formal, part: Body) -> list[str]:
+def _part(formal: Formal, part: Body) -> tuple[list[str], int]:
     """The statements of a part, which may stand under a condition on sizes."""
     match part:
         case (If(condition, (For(role=Role.PARALLEL | Role.LANES),) as body, ()),):
-            return _PartCode(formal, body).lines(condition)
+            code = _PartCode(formal, body)
+            lines = code.lines(condition)
         case _:
-            return _PartCode(formal, part).lines()
+            code = _PartCode(formal, part)
+            lines = code.lines()
+    return lines, len(code.scope.accesses)
 
 
 def _meets(body: Body) -> bool:
@@ -311,7 +316,7 @@ class _PartCode(Runs):
         inner = self._through(loops)
         scope.stand(self.outer, "point", "columns")
         saved = set(self.outer_locals)
-        folds = [f"{self.fold_type(a, body, 'rt::block')} {fold_name(a.name)};" for a in accs]
+        folds = [f"{self.fold_type(a, body, 'rt::block')} {fold_name(a.name)}(columns.size);" for a in accs]
         sparse, places, through = self._by_teeth(self.combs.get((loop,)), loops, inner)
         moving = self.number(self.outer, "outer", "columns", lane=True)
         self.number(loops, inner, "point", lane=False)

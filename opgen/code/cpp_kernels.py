@@ -23,12 +23,13 @@ _CONSTANT = re.compile(r"\s*const \w+ (\w+) = [^;]*;")
 class Kernel:
     """One function: `name` as the step table has it, `lines` its definition.
 
-    `moves`: of how many tensors, where it computes with none of the floats in them.
+    `moves`: of how many tensors, where it computes with none of the floats in them; `arrays`: how many a run may have.
     """
 
     name: str
     lines: tuple[str, ...]
     moves: int | None = None
+    arrays: int = 0
 
     @property
     def entry(self) -> str:
@@ -38,13 +39,13 @@ class Kernel:
 
 def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
     """The function of a step."""
-    body = stream_lines(formal, step) if isinstance(step, Stream) else kernel_lines(formal)
+    body, arrays = (stream_lines(formal, step), 0) if isinstance(step, Stream) else kernel_lines(formal)
     body = _asked_for(body)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
     lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]
     alone = moves_alone(formal.kernel.body, {slot: b.kind for slot, b in formal.slots.items()}, formal.reals)
-    return Kernel(name, tuple(laid_out(lines)), len(formal.slots) if alone else None)
+    return Kernel(name, tuple(laid_out(lines)), len(formal.slots) if alone else None, arrays)
 
 
 def _asked_for(lines: Sequence[str]) -> list[str]:

@@ -10,9 +10,13 @@
 #include "opgen_step.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
-constexpr int64_t block = 256;    // points per run
+#if defined(OPGEN_SHORT_RUNS)   // where a run has many arrays, which are to stay in the nearest cache
+constexpr int64_t block = 256;  // points per run
+#else
+constexpr int64_t block = 1024;
+#endif
 constexpr int max_dims = 16;      // dims of one nest of loops after merging
 constexpr int64_t grain = 16384;  // elements worth a thread
 constexpr int64_t shortest_piece = 16;
@@ -364,7 +368,7 @@ OPGEN_INLINE void lanes(int64_t size, const Body& body) {
 
 inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt
 
 #include "opgen_cpu_ahead.h"

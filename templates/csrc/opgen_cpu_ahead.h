@@ -5,7 +5,7 @@
 #include "opgen_cpu_memory.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 constexpr int64_t under_way = 8192;  // bytes that are asked for at a time
 
@@ -71,5 +71,5 @@ struct Apart {
   }
 };
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

@@ -2,7 +2,7 @@
 #pragma once
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 // Loops whose last one is run through in combs: points that are some way apart come one after the other: quotients and
 // remainders by that of its index, which is used as a number, move evenly among them.
@@ -95,5 +95,5 @@ OPGEN_INLINE void points(const Loops<Accesses>& loops, const Teeth (&teeth)[Dims
   }
 }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

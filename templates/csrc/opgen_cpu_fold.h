@@ -7,7 +7,7 @@
 #pragma once
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 constexpr int lane_count = 16;
 constexpr int row_lanes = 2 * lane_count;  // of the fold of a row: two sums that do not wait for each other
@@ -102,6 +102,9 @@ struct Fold {
   alignas(64) T partial[Lanes];
 
   OPGEN_INLINE Fold() { reset(); }
+  OPGEN_INLINE explicit Fold(int64_t lanes) {  // so many columns
+    for (int64_t lane = 0; lane < lanes; ++lane) partial[lane] = Op::template identity<T>();
+  }
   OPGEN_INLINE void reset() {
     for (int lane = 0; lane < Lanes; ++lane) partial[lane] = Op::template identity<T>();
   }
@@ -156,6 +159,9 @@ struct LongSum {
 
   OPGEN_INLINE LongSum() {
     for (int lane = 0; lane < Lanes; ++lane) partial[lane] = T(0);
+  }
+  OPGEN_INLINE explicit LongSum(int64_t lanes) {
+    for (int64_t lane = 0; lane < lanes; ++lane) partial[lane] = T(0);
   }
   OPGEN_INLINE void add(int64_t lane, T value) { partial[lane] += value; }
   OPGEN_INLINE void ran(int64_t points) {
@@ -227,9 +233,13 @@ struct LongSum {
   }
 };
 template <int Lanes>
-struct Fold<Sum, float, Lanes> : LongSum<float, Lanes> {};
+struct Fold<Sum, float, Lanes> : LongSum<float, Lanes> {
+  using LongSum<float, Lanes>::LongSum;
+};
 template <int Lanes>
-struct Fold<Sum, double, Lanes> : LongSum<double, Lanes> {};
+struct Fold<Sum, double, Lanes> : LongSum<double, Lanes> {
+  using LongSum<double, Lanes>::LongSum;
+};
 
 // The first position of the largest (or smallest) value; nan counts as larger (smaller) than anything.
 template <bool Largest>
@@ -253,6 +263,10 @@ struct Arg {
   alignas(64) int64_t position[Lanes];  // -1 where nothing came yet
 
   OPGEN_INLINE Arg() { reset(); }
+  OPGEN_INLINE explicit Arg(int64_t lanes) {
+    for (int64_t lane = 0; lane < lanes; ++lane) partial[lane] = Op::Fold::template identity<T>();
+    for (int64_t lane = 0; lane < lanes; ++lane) position[lane] = -1;
+  }
   OPGEN_INLINE void reset() {
     for (int lane = 0; lane < Lanes; ++lane) partial[lane] = Op::Fold::template identity<T>();
     for (int lane = 0; lane < Lanes; ++lane) position[lane] = -1;
@@ -287,5 +301,5 @@ struct Arg {
   }
 };
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

@@ -5,7 +5,7 @@
 #include "opgen_cpu_memory.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 enum class Leaves { never, quietly, reported };  // what happens where a position is out of range
 
@@ -389,5 +389,5 @@ OPGEN_INLINE void accumulate(OpgenHost& host, const Tensor<T>& tensor, const Str
   for (int64_t i = 0; i < count; ++i) accumulate<Op>(tensor, spots.at[i], from[i]);
 }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

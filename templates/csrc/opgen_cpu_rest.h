@@ -4,7 +4,7 @@
 #include "opgen_cpu_line.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 // What a run reads that may stand still along it, written out for its lanes only where they read runs.
 template <typename T>
@@ -85,5 +85,5 @@ OPGEN_INLINE void at_rest(int64_t size, const Lanes& lanes, Sources&... sources)
   lanes(sources...);
 }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

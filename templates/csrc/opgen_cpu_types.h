@@ -8,7 +8,7 @@
 #include "opgen_step.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 // A condition as lanes hold it: as wide as the numbers beside it, which vectors of theirs are masked with.
 template <typename opmath_t>
@@ -82,11 +82,11 @@ inline float rounded(int64_t dtype, float x) {
 }
 inline double rounded(int64_t, double x) { return x; }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 // Whether all floats among the first tensors of a call are of the same 16 bits.
 inline bool is_of_words(const OpgenCall& call, int tensors) {
@@ -98,7 +98,7 @@ inline bool is_of_words(const OpgenCall& call, int tensors) {
   return of_words;
 }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt
 
 // A kernel as a step: double for double, float for everything else.

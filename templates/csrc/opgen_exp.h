@@ -9,11 +9,20 @@
 #ifndef OPGEN_ISA
 #define OPGEN_ISA baseline
 #endif
+// Code for one instruction set, with runs of one length (`opgen_cpu.h`), never meets that for others in a library: its
+// functions have the same names in another space.
+#if defined(OPGEN_SHORT_RUNS)
+#define OPGEN_SPACE_OF(isa) isa##_short
+#define OPGEN_SPACE_FOR(isa) OPGEN_SPACE_OF(isa)
+#define OPGEN_SPACE OPGEN_SPACE_FOR(OPGEN_ISA)
+#else
+#define OPGEN_SPACE OPGEN_ISA
+#endif
 
 #define OPGEN_DEVICE static inline
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 OPGEN_DEVICE float power_of_two(int32_t n) {
   const int32_t bits = (n + 127) << 23;
@@ -246,5 +255,5 @@ OPGEN_DEVICE double tanh(double x) {
 OPGEN_DEVICE float rsqrt(float x) { return 1.0f / ::sqrtf(x); }
 OPGEN_DEVICE double rsqrt(double x) { return 1.0 / ::sqrt(x); }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

@@ -4,7 +4,7 @@
 
 namespace rt {
 #if defined(OPGEN_ISA)
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 #endif
 
 // What a word of Philox is held in. Where vectors multiply 64 bits, words stay in lanes that are as long as their
@@ -47,6 +47,6 @@ OPGEN_DEVICE T normal_of(int64_t bits) {
 }
 
 #if defined(OPGEN_ISA)
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 #endif
 }  // namespace rt

@@ -4,7 +4,7 @@
 #include "opgen_math.h"
 
 namespace rt {
-inline namespace OPGEN_ISA {
+inline namespace OPGEN_SPACE {
 
 // --- Gamma -----------------------------------------------------------------------------------------------------------
 
@@ -161,5 +161,5 @@ OPGEN_DEVICE T i1e(T x) {
   return copysign(T(a <= 8.0 ? i1e_small<T>(a / 4.0 - 1.0) * a : i1e_large<T>(16.0 / a - 1.0) / sqrt(a)), x);
 }
 
-}  // namespace OPGEN_ISA
+}  // namespace OPGEN_SPACE
 }  // namespace rt

@@ -76,7 +76,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart alpha_apart(alpha, 1, over_t);
     const rt::Apart colour_apart(colour, 2, over_t);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
       over_t.runs<1>(0, over_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> alpha_at(alpha, point.at[1], columns.step[1], columns.size);
         alpha_apart.run(alpha, point.first, point.at[1], columns.step[1], columns.size);

@@ -25,7 +25,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {0, 0}, true);
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold(columns.size);
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const rt::Fixed input_1(outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
@@ -64,7 +64,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {0, 0}, true);
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold(columns.size);
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const rt::Fixed input_1(outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
@@ -107,7 +107,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const int64_t power = kernel_size * kernel_size;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold(columns.size);
       const rt::Teeth r_teeth(padding + outer.index(columns, 0, 0), stride);
       const rt::Teeth s_teeth(padding + outer.index(columns, 1, 0), stride);
       rt::points(over_r_s, {r_teeth, s_teeth}, columns.at, [&](const auto& point) {

@@ -107,7 +107,7 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_sum_i_j_part_apart(grad_sum_i_j_part, 0, over_i);
     const rt::Apart input1_apart(input1, 1, over_i);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input2_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input2_value_fold(columns.size);
       over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, point.at[0], columns.step[0], columns.size);
         grad_sum_i_j_part_apart.run(grad_sum_i_j_part, point.first, point.at[0], columns.step[0], columns.size);
@@ -140,7 +140,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);

@@ -36,7 +36,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         negative[i] = -row_2[i];
         negative_2[i] = -col[i];
       });
-      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const auto image_0 = [&](int64_t i) { return row_2[i] + over_a_b.index(point, 0, 0); };
         const auto image_1 = [&](int64_t i) { return col[i] + over_a_b.index(point, 1, 0); };
@@ -186,7 +186,7 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
         negative_2[i] = -col_value_2[i];
         mask_2[i] = 1 == outer.index(columns, 0, i);
       });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_fold(columns.size);
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> points_2_at(points_2, point.at[4], columns.step[4], columns.size);
         const rt::Source<opmath_t> points_2_at_2(points_2, point.at[5] + points_2.stride(1), columns.step[5],

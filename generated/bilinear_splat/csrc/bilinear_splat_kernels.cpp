@@ -130,7 +130,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
         row_2_out.set(i, row_value[i]);
         col_out.set(i, col_value[i]);
       });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_values_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_values_value_fold(columns.size);
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const auto grad_grid_0 = [&](int64_t i) { return row_value[i] + over_a_b.index(point, 0, 0); };
         const auto grad_grid_1 = [&](int64_t i) { return col_value[i] + over_a_b.index(point, 1, 0); };
@@ -196,7 +196,7 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
         negative_4[i] = -col_value_2[i];
         mask_2[i] = 1 == outer.index(columns, 0, i);
       });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_fold(columns.size);
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> places_at(places, point.at[4], columns.step[4], columns.size);
         const rt::Source<opmath_t> places_at_2(places, point.at[5] + places.stride(1), columns.step[5], columns.size);

@@ -181,7 +181,7 @@ int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_output_real_apart(grad_output_real, 0, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_real_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_real_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_real_at(grad_output_real, point.at[0], columns.step[0], columns.size);
         grad_output_real_apart.run(grad_output_real, point.first, point.at[0], columns.step[0], columns.size);

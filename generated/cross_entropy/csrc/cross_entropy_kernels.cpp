@@ -66,7 +66,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -74,7 +74,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -91,7 +91,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
           logp_log_out.set(i, logp_log_value_2[i]);
         });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold(columns.size);
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
@@ -244,7 +244,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -252,7 +252,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -269,7 +269,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
           logp_log_out.set(i, logp_log_value_2[i]);
         });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold(columns.size);
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
@@ -431,7 +431,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -439,7 +439,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[5], columns.step[5], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -457,7 +457,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
           logp_log_out.set(i, logp_log_value_2[i]);
         });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold(columns.size);
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
@@ -556,7 +556,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -564,7 +564,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
@@ -581,7 +581,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
           logp_log_out.set(i, logp_log_value_2[i]);
         });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold(columns.size);
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);

@@ -199,7 +199,7 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart input_apart(input, 1, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> sum_all_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> sum_all_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto code_at = rt::load(code, point.at[0]);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);

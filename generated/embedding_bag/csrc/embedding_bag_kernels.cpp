@@ -26,7 +26,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart per_sample_weights_apart(per_sample_weights, 2, over_l);
     const rt::Ahead input_ahead(input, 1, over_l, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
       over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
         const rt::Numbers<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights_still, per_sample_weights, point.at[2],

@@ -192,8 +192,8 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
         key_value[i] = key_at[i];
         query_value[i] = query_at[i];
       });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_query_value_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_key_next_state_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_query_value_fold(columns.size);
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_key_next_state_fold(columns.size);
       over_v.runs<1>(0, over_v.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[4], columns.step[4], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[4], columns.step[4], columns.size);

@@ -343,7 +343,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_rstd_sum_part_apart(grad_rstd_sum_part, 0, over_n);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const bool mask = elements != 0;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, point.at[0], columns.step[0],
                                                          columns.size);
@@ -379,7 +379,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_mu_sum_part_apart(grad_mu_sum_part, 0, over_n);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, point.at[0], columns.step[0], columns.size);
         grad_mu_sum_part_apart.run(grad_mu_sum_part, point.first, point.at[0], columns.step[0], columns.size);

@@ -140,8 +140,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     const rt::Apart input_apart(input, 1, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto mu_at = rt::load(mu, point.at[2]);
         const auto rstd_at = rt::load(rstd, point.at[3]);

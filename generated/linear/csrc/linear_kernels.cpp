@@ -18,7 +18,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);

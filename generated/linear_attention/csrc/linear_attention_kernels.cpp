@@ -71,7 +71,7 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_j.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart k_apart(k, 0, over_j);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> denominator_part_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> denominator_part_value_fold(columns.size);
       over_j.runs<1>(0, over_j.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> k_at(k, point.at[0], columns.step[0], columns.size);
         k_apart.run(k, point.first, point.at[0], columns.step[0], columns.size);
@@ -187,7 +187,7 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_denominator_apart(grad_denominator, 0, over_i);
     const rt::Apart q_apart(q, 1, over_i);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_denominator_part_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_denominator_part_value_fold(columns.size);
       over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_denominator_at(grad_denominator, point.at[0], columns.step[0], columns.size);
         grad_denominator_apart.run(grad_denominator, point.first, point.at[0], columns.step[0], columns.size);

@@ -26,7 +26,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(2)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
+      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold(columns.size);
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const rt::Fixed input_1(outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
@@ -75,7 +75,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(2)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
+      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold(columns.size);
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const rt::Fixed input_1(outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
@@ -123,7 +123,7 @@ int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {hit_output.stride(2), 0, 0});
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, int64_t, rt::block> ties_output_fold;
+      rt::Fold<rt::Sum, int64_t, rt::block> ties_output_fold(columns.size);
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const rt::Source<bool> hit_output_at(hit_output, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { ties_output_fold.add(i, hit_output_at[i] ? 1 : 0); });
@@ -159,7 +159,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {hit_output.stride(2), 0, 0}, true);
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold(columns.size);
       const rt::Teeth r_teeth(padding + outer.index(columns, 0, 0), stride);
       const rt::Teeth s_teeth(padding + outer.index(columns, 1, 0), stride);
       rt::points(over_r_s, {r_teeth, s_teeth}, columns.at, [&](const auto& point) {

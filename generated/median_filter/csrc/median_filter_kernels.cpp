@@ -162,7 +162,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const int64_t once = rt::floordiv(size_2, 2);
       int64_t total_2[rt::block];
       rt::each(columns.size, [&](int64_t i) { total_2[i] = once + outer.index(columns, 0, i); });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold(columns.size);
       over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
         const auto grad_values_1 = [&](int64_t i) {
           return rt::floordiv(size_2, 2) + outer.index(columns, 0, i) - over_w.index(point, 0, 0);

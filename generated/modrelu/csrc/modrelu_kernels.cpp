@@ -157,7 +157,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> bias_at(bias, columns.at[0], columns.step[0], columns.size);
       opmath_t bias_value[rt::block];
       rt::each(columns.size, [&](int64_t i) { bias_value[i] = bias_at[i]; });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> input_real_at(input_real, point.at[1], columns.step[1], columns.size);
         input_real_apart.run(input_real, point.first, point.at[1], columns.step[1], columns.size);

@@ -241,7 +241,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_w.dim(size_2, {grad_values.stride(2), 0}, true);
   rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold(columns.size);
       const rt::Teeth w_teeth(outer.index(columns, 0, 0), stride);
       rt::points(over_w, {w_teeth}, columns.at, [&](const auto& point) {
         rt::Span span(columns.size);

@@ -136,7 +136,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart hidden_apart(hidden, 0, over_batch);
     const rt::Apart grad_output_apart(grad_output, 2, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto rstd_at = rt::load(rstd, point.at[1]);
         const rt::Source<opmath_t> hidden_at(hidden, point.at[0], columns.step[0], columns.size);

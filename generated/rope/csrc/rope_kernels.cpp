@@ -222,8 +222,8 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart input_apart_2(input, 3, over_batch);
     const rt::Apart input_apart_3(input, 4, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_1_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_fold(columns.size);
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_1_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);

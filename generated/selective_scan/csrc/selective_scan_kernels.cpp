@@ -256,7 +256,7 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> a_at(a, columns.at[0], columns.step[0], columns.size);
       opmath_t a_value_2[rt::block];
       rt::each(columns.size, [&](int64_t i) { a_value_2[i] = a_at[i]; });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_a_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_a_value_fold(columns.size);
       over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
         delta_apart.run(delta, point.first, point.at[1], columns.step[1], columns.size);
@@ -303,7 +303,7 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart delta_apart(delta, 1, over_d);
     const rt::Apart u_apart(u, 2, over_d);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_b_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_b_value_fold(columns.size);
       over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_h_at(grad_h, point.at[0], columns.step[0], columns.size);
         grad_h_apart.run(grad_h, point.first, point.at[0], columns.step[0], columns.size);
@@ -342,7 +342,7 @@ int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_y_apart(grad_y, 0, over_d);
     const rt::Apart h_apart(h, 1, over_d);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_c_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_c_value_fold(columns.size);
       over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
         grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
@@ -376,7 +376,7 @@ int backward_grad_skip(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_y_apart(grad_y, 0, over_batch_t);
     const rt::Apart u_apart(u, 1, over_batch_t);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_skip_value_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_skip_value_fold(columns.size);
       over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
         grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);

@@ -77,7 +77,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     text = fill(
         "op_kernels.cpp.j2",
         op=operator.name,
-        short_runs=any(k.arrays > _MANY for k in table.kernels),
+        short_runs=table.short_runs,
         includes=before.includes,
         elsewhere=before.definitions,
         kernels=tuple(k.lines for k in table.kernels),
@@ -89,7 +89,6 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     return CppFiles(binding, text, cuda, no_cuda, replace(choice(plans), on_gpu=slower_on_gpu(plans)))
 
 
-_MANY = 12  # arrays of a run that the nearest cache has no room for, if runs are long
 _ONLY_HERE = "if (!OPGEN_RUNS_HERE) return;"  # a library for one instruction set, where the processor lacks it
 
 

@@ -22,6 +22,9 @@ from opgen.kernel.walk import stored_only
 from opgen.plan.model import KernelPlan, Library
 
 
+_MANY = 12  # arrays
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A step: the number of its kernel, and the arguments as the plan calls them.
@@ -52,6 +55,11 @@ class StepTable:
     functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _names: list[str] = field(default_factory=list)
     _numbers: dict[Hashable, dict[Hashable, int]] = field(default_factory=dict)  # by what runs beside a kernel, if any
+
+    @property
+    def short_runs(self) -> bool:
+        """Whether a run of a kernel for the CPU may have more arrays than stay in the nearest cache if it is long."""
+        return any(k.arrays > _MANY for k in self.kernels)
 
     def add(self, plan: KernelPlan, prefix: str, apart: Set[str] = frozenset()) -> tuple[Launch, ...]:
         """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others

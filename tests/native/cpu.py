@@ -39,6 +39,7 @@ def kernels_text(table: StepTable) -> str:
     return fill(
         "op_kernels.cpp.j2",
         op="op",
+        short_runs=table.short_runs,
         includes=(),
         elsewhere=(),
         kernels=tuple(k.lines for k in table.kernels),

@@ -21,7 +21,6 @@ from opgen.kernel.reach import Reach
 from opgen.kernel.walk import stored_only
 from opgen.plan.model import KernelPlan, Library
 
-
 _MANY = 12  # arrays
 
 

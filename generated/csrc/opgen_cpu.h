@@ -103,7 +103,6 @@ struct Loops {
   bool fixed[max_dims];
   int dim_of[max_dims];  // of the n-th loop whose index is used as a number
   int numbered = 0;
-  int turning = 0;     // so many dims in front take turns at every run of the others
   int64_t piece = 0;   // no run crosses a multiple of this along the last dim
   int64_t period = 1;  // positions that are even in pieces move evenly between points this far apart
 
@@ -126,26 +125,6 @@ struct Loops {
     dim(size, next, is_fixed);
     for (int a = 0; a < Accesses; ++a) next[a] = 0;
   }
-  // Of loops whose points are independent: a last one that is too short for runs takes turns.
-  void arrange() {
-    const int last = rank - 1;
-    if (rank < 2 || fixed[last] || sizes[last] >= shortest_piece || sizes[last] >= sizes[last - 1]) return;
-    take_turns(last);
-  }
-  // Of loops that add to shared places: those behind the last long one do, if nobody asks for its index.
-  void lengthen() {
-    int longest = rank - 1;
-    while (longest >= 0 && sizes[longest] < shortest_piece) --longest;
-    if (longest >= 0 && longest < rank - 1 && !fixed[longest]) take_turns(longest + 1);
-  }
-  // Those from `first` on come to the front: at every run along the others, all of their points, one after the other.
-  void take_turns(int first) {
-    turning = rank - first;
-    std::rotate(sizes, sizes + first, sizes + rank);
-    std::rotate(steps[0], steps[first], steps[rank]);
-    std::rotate(fixed, fixed + first, fixed + rank);
-    for (int n = 0; n < numbered; ++n) dim_of[n] += dim_of[n] < first ? turning : -first;
-  }
   // Runs end where the last index is a multiple of `size`, unless they would become too short for that.
   void pieces(int64_t size) { (size < shortest_piece ? period : piece) = size; }
   template <typename... T>
@@ -162,12 +141,6 @@ struct Loops {
   template <int64_t Size, typename Body>
   OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
     if (begin >= end) return;
-    int64_t turns = 1;
-    if (turning > 0) {
-      for (int d = 0; d < turning; ++d) turns *= sizes[d];
-      begin /= turns;
-      end /= turns;
-    }
     Run<Accesses> run;
     int64_t index[max_dims];
     run.index = index;
@@ -181,11 +154,7 @@ struct Loops {
       run.size = end - i < Size ? end - i : Size;
       if (rank > 0 && sizes[last] - index[last] < run.size) run.size = sizes[last] - index[last];
       if (Size > 1 && piece > 0 && piece - index[last] % piece < run.size) run.size = piece - index[last] % piece;
-      for (int64_t left = turns;;) {
-        body(run);
-        if (turns > 1) moved(run, [&](int64_t* at) { turn(at, index); });  // the last one goes back to the first
-        if (--left == 0) break;
-      }
+      body(run);
       if (rank == 0) continue;
       if (Size > 1 && base == nullptr && last > 0 && run.size == sizes[last]) {  // a row in one run
         ++index[last - 1];
@@ -224,15 +193,6 @@ struct Loops {
       index[d] = 0;
       ++index[d - 1];
       for (int a = 0; a < Accesses; ++a) at[a] += steps[d - 1][a] - sizes[d] * steps[d][a];
-    }
-  }
-
-  OPGEN_NOINLINE void turn(int64_t* at, int64_t* index) const {
-    for (int d = turning - 1; d >= 0; --d) {
-      for (int a = 0; a < Accesses; ++a) at[a] += steps[d][a];
-      if (++index[d] < sizes[d]) return;
-      index[d] = 0;
-      for (int a = 0; a < Accesses; ++a) at[a] -= sizes[d] * steps[d][a];
     }
   }
 

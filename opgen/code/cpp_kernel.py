@@ -88,15 +88,16 @@ class _PartCode(Runs):
 
     def _declarations(self) -> list[str]:
         scope = self.scope
-        kind = "Loops" if self.phases is None else "Phases"
-        loops = scope.loops("outer", self.outer, self.fixed, kind) if self.shared else []
+        kind, then = "Loops", []
         if self.phases is not None:
-            loops.append(f"outer.split({scope.print(self.phases)});")
+            kind, then = "Phases", [f"outer.split({scope.print(self.phases)});"]
         elif self.across and len(self.outer) > 1 and "outer" not in self.pieces:
-            loops.append("outer.arrange();")
+            kind, then = "Turns", ["outer.arrange();"]
+        loops = [*scope.loops("outer", self.outer, self.fixed, kind), *then] if self.shared else []
         for inner, name in self.loops.items():
-            loops += scope.loops(name, inner, self.fixed)
-            loops += [f"{name}.lengthen();"] if self.adding[name] and name not in self.pieces else []
+            turns = self.adding[name] and name not in self.pieces
+            loops += scope.loops(name, inner, self.fixed, "Turns" if turns else "Loops")
+            loops += [f"{name}.lengthen();"] if turns else []
         loops += [f"{name}.pieces({scope.print(size)});" for name, size in self.pieces.items()]
         tensors = list(scope.tensors())
         return [*scope.numbers.values(), *tensors, *loops]

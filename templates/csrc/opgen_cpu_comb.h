@@ -1,8 +1,58 @@
-// Combs: points of a loop that are some way apart. Between those, quotients and remainders of its index move evenly.
+// Loops that are gone through in another order than they are nested in: combs, and short ones that take turns.
 #pragma once
 
 namespace rt {
 inline namespace OPGEN_SPACE {
+
+// Loops of which short last ones come to the front: at every run along the others, all of their points, one after the
+// other.
+template <int Accesses>
+struct Turns : Loops<Accesses> {
+  using Base = Loops<Accesses>;
+  int turning = 0;  // so many dims in front
+
+  // Of loops whose points are independent: a last one that is too short for runs.
+  void arrange() {
+    const int last = Base::rank - 1;
+    if (last < 1 || Base::fixed[last]) return;
+    if (Base::sizes[last] < shortest_piece && Base::sizes[last] < Base::sizes[last - 1]) take_turns(last);
+  }
+  // Of loops that add to shared places: those behind the last long one, if nobody asks for its index.
+  void lengthen() {
+    int longest = Base::rank - 1;
+    while (longest >= 0 && Base::sizes[longest] < shortest_piece) --longest;
+    if (longest >= 0 && longest < Base::rank - 1 && !Base::fixed[longest]) take_turns(longest + 1);
+  }
+  void take_turns(int first) {
+    const int rank = Base::rank;
+    turning = rank - first;
+    std::rotate(Base::sizes, Base::sizes + first, Base::sizes + rank);
+    std::rotate(Base::steps[0], Base::steps[first], Base::steps[rank]);
+    std::rotate(Base::fixed, Base::fixed + first, Base::fixed + rank);
+    for (int n = 0; n < Base::numbered; ++n) Base::dim_of[n] += Base::dim_of[n] < first ? turning : -first;
+  }
+  template <int64_t Size, typename Body>
+  OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
+    int64_t turns = 1;
+    for (int d = 0; d < turning; ++d) turns *= Base::sizes[d];
+    if (turns > 1) begin /= turns, end /= turns;
+    Base::template runs<Size>(begin, end, base, [&](auto& run) {
+      for (int64_t left = turns;;) {
+        body(run);
+        if (turns > 1) Base::moved(run, [&](int64_t* at) { turn(at, run.index); });  // after the last one, the first
+        if (--left <= 0) break;
+      }
+    });
+  }
+  OPGEN_NOINLINE void turn(int64_t* at, int64_t* index) const {
+    for (int d = turning - 1; d >= 0; --d) {
+      for (int a = 0; a < Accesses; ++a) at[a] += Base::steps[d][a];
+      if (++index[d] < Base::sizes[d]) return;
+      index[d] = 0;
+      for (int a = 0; a < Accesses; ++a) at[a] -= Base::sizes[d] * Base::steps[d][a];
+    }
+  }
+};
 
 // Loops whose last one is run through in combs: points that are some way apart come one after the other: quotients and
 // remainders by that of its index, which is used as a number, move evenly among them.

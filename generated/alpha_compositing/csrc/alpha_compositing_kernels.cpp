@@ -37,7 +37,7 @@ int forward_weight(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> through(call, 0, 2, 0);
   const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &through, &alpha, &weight);
   outer.dim(T, {0, alpha.stride(1), weight.stride(1)}, true);
   outer.arrange();
@@ -66,7 +66,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
   const rt::Tensor<opmath_t> colour(call, 2, 3, 0);
   const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &through, &alpha, &colour, &output);
   outer.dim(C, {0, 0, colour.stride(2), output.stride(1)});
   outer.arrange();
@@ -227,7 +227,7 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_weight_output(call, 2, 2, 0);
   const rt::Tensor<opmath_t> share_through(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_alpha(call, 4, 2, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &through, &grad_weight, &grad_weight_output, &share_through, &grad_alpha);
   outer.step(1, grad_weight.stride(1));
   outer.step(2, grad_weight_output.stride(1));

@@ -101,7 +101,7 @@ int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> softmax_j_sum(call, 0, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &softmax_j_sum, &softmax_j_scale);
   outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
   outer.arrange();

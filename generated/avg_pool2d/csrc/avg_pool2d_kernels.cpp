@@ -15,7 +15,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t Q = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &input, &output);
   outer.dim(P, {0, output.stride(1)}, true);
   outer.dim(Q, {0, output.stride(2)}, true);
@@ -54,7 +54,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t Q = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &input, &output);
   outer.dim(P, {0, output.stride(1)}, true);
   outer.dim(Q, {0, output.stride(2)}, true);

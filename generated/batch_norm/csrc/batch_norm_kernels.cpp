@@ -169,7 +169,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> weight(call, 3, 1);
   const rt::Tensor<opmath_t> bias(call, 4, 1);
   const rt::Tensor<opmath_t> output(call, 5, 3, 2);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.dim(N, {input.stride(0), 0, 0, 0, 0, output.stride(0)});
   outer.step(0, input.stride(1));
   outer.step(1, running_mean.stride(0));
@@ -284,7 +284,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> running_var(call, 1, 1);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 3, 3, 2);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(N, {grad_output.stride(0), 0, 0, grad_input.stride(0)});
   outer.step(0, grad_output.stride(1));
   outer.step(1, running_var.stride(0));
@@ -370,7 +370,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
   const rt::Tensor<opmath_t> running_var(call, 1, 1);
   const rt::Tensor<opmath_t> grad_input(call, 2, 3, 2);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {grad_output.stride(0), 0, grad_input.stride(0)});
   outer.dim(C, {grad_output.stride(1), running_var.stride(0), grad_input.stride(1)});
   outer.batch(call, &grad_output, nullptr, &grad_input);

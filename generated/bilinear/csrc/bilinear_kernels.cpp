@@ -13,7 +13,7 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input1(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> sum_i_j_part(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &input1, &input2, &sum_i_j_part);
   outer.dim(I, {input1.stride(1), 0, sum_i_j_part.stride(1)});
   outer.dim(J, {0, input2.stride(1), sum_i_j_part.stride(2)});
@@ -41,7 +41,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> sum_i_j(call, 0, 2, 0);
   const rt::Tensor<opmath_t> bias(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &sum_i_j, nullptr, &output);
   outer.dim(O, {sum_i_j.stride(1), bias.stride(0), output.stride(1)});
   outer.arrange();
@@ -97,7 +97,7 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 0, 3, 0);
   const rt::Tensor<opmath_t> input1(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_input2(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_sum_i_j_part, &input1, &grad_input2);
   outer.dim(J, {grad_sum_i_j_part.stride(2), 0, grad_input2.stride(1)});
   outer.arrange();

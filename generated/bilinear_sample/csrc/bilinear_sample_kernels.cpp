@@ -96,7 +96,7 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> points_2(call, 4, 2);
   const rt::Tensor<opmath_t> grad_image(call, 0, 2);
   rt::Loops<6> outer;
-  rt::Loops<6> over_n_a_b;
+  rt::Turns<6> over_n_a_b;
   over_n_a_b.step(0, row_2.stride(0));
   over_n_a_b.step(1, col.stride(0));
   over_n_a_b.step(2, grad_output.stride(0));
@@ -152,7 +152,7 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> image(call, 3, 2);
   const rt::Tensor<opmath_t> points_2(call, 4, 2);
   const rt::Tensor<opmath_t> grad_points(call, 5, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.dim(2, {0, 0, 0, 0, 0, 0, grad_points.stride(1)}, true);
   outer.step(0, grad_output.stride(0));
   outer.step(1, row_2.stride(0));

@@ -43,7 +43,7 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> values(call, 4, 1);
   const rt::Tensor<opmath_t> grid(call, 0, 2);
   rt::Loops<6> outer;
-  rt::Loops<6> over_n_a_b;
+  rt::Turns<6> over_n_a_b;
   over_n_a_b.step(0, row_2.stride(0));
   over_n_a_b.step(1, col.stride(0));
   over_n_a_b.step(2, places.stride(0));
@@ -162,7 +162,7 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_grid(call, 3, 2);
   const rt::Tensor<opmath_t> places(call, 4, 2);
   const rt::Tensor<opmath_t> grad_places(call, 5, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.dim(2, {0, 0, 0, 0, 0, 0, grad_places.stride(1)}, true);
   outer.step(0, row_2.stride(0));
   outer.step(1, col.stride(0));

@@ -12,7 +12,7 @@ int forward_basis(const OpgenCall& call, OpgenHost& host) {
   const int64_t I = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> basis(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &input, &basis);
   outer.dim(I, {input.stride(1), basis.stride(1)});
   outer.dim(K, {0, basis.stride(2)}, true);

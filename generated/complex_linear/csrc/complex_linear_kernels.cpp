@@ -17,7 +17,7 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> bias_imag(call, 6, 1);
   const rt::Tensor<opmath_t> output_real(call, 3, 2, 0);
   const rt::Tensor<opmath_t> output_imag(call, 7, 2, 0);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.batch(call, &sum_k_real_sum, &sum_k_real_sum_1, nullptr, &sum_k_imag_sum, &sum_k_imag_sum_1, nullptr,
               &output_real, &output_imag);
   outer.step(0, sum_k_real_sum.stride(1));
@@ -61,7 +61,7 @@ int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output_real(call, 2, 2, 0);
   const rt::Tensor<opmath_t> output_imag(call, 5, 2, 0);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &sum_k_real_sum, &sum_k_real_sum_1, &sum_k_imag_sum, &sum_k_imag_sum_1, &output_real, &output_imag);
   outer.step(0, sum_k_real_sum.stride(1));
   outer.step(1, sum_k_real_sum_1.stride(1));
@@ -94,7 +94,7 @@ int backward_grad_sum_k_real_sum_1(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output_real(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_sum_k_real_sum_1(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_output_real, &grad_sum_k_real_sum_1);
   outer.dim(N, {grad_output_real.stride(1), grad_sum_k_real_sum_1.stride(1)});
   outer.arrange();
@@ -115,7 +115,7 @@ int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input_real_part(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_input_real_part_1(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_input_real(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_input_real_part, &grad_input_real_part_1, &grad_input_real);
   outer.step(0, grad_input_real_part.stride(1));
   outer.step(1, grad_input_real_part_1.stride(1));
@@ -144,7 +144,7 @@ int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_weight_real_part(call, 0, 2);
   const rt::Tensor<opmath_t> grad_weight_real_part_1(call, 1, 2);
   const rt::Tensor<opmath_t> grad_weight_real(call, 2, 2);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.step(0, grad_weight_real_part.stride(0));
   outer.step(1, grad_weight_real_part_1.stride(0));
   outer.step(2, grad_weight_real.stride(0));

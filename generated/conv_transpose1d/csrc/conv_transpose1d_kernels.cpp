@@ -14,7 +14,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> bias(call, 0, 1);
   const rt::Tensor<opmath_t> output_sum(call, 1, 3);
   const rt::Tensor<opmath_t> output(call, 2, 3);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {0, output_sum.stride(0), output.stride(0)});
   outer.dim(O, {bias.stride(0), output_sum.stride(1), output.stride(1)});
   outer.dim(P, {0, output_sum.stride(2), output.stride(2)});

@@ -275,7 +275,7 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_square2(call, 5, 1);
   const rt::Tensor<opmath_t> grad_input1(call, 4, 2);
   const rt::Tensor<opmath_t> grad_input2(call, 6, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.step(0, input1.stride(0));
   outer.step(1, grad_dot.stride(0));
   outer.step(2, input2.stride(0));

@@ -123,7 +123,7 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_n2(call, 6, 1, 0);
   const rt::Tensor<opmath_t> grad_x1(call, 7, 2, 0);
   const rt::Tensor<opmath_t> grad_x2(call, 8, 2, 0);
-  rt::Loops<9> outer;
+  rt::Turns<9> outer;
   outer.batch(call, &norm_d, &norm_d_2, &grad_output, &x2, &grad_n1, &x1, &grad_n2, &grad_x1, &grad_x2);
   outer.dim(D, {0, 0, 0, x2.stride(1), 0, x1.stride(1), 0, grad_x1.stride(1), grad_x2.stride(1)});
   outer.arrange();

@@ -17,7 +17,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(N, {input.stride(0), 0, logp_max.stride(0), logp_log.stride(0), sum_c.stride(0)});
   outer.batch(call, &input, nullptr, &logp_max, &logp_log, &sum_c);
   outer.arrange();
@@ -195,7 +195,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(N, {input.stride(0), 0, logp_max.stride(0), logp_log.stride(0), sum_c.stride(0)});
   outer.batch(call, &input, nullptr, &logp_max, &logp_log, &sum_c);
   outer.arrange();
@@ -364,7 +364,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   const rt::Tensor<opmath_t> output(call, 5, 2, 1);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.step(0, input.stride(0));
   outer.step(2, target.stride(0));
   outer.step(4, input.stride(0));
@@ -509,7 +509,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0), sum_c.stride(0)});
   outer.batch(call, &input, &logp_max, &logp_log, &sum_c);
   outer.arrange();
@@ -697,7 +697,7 @@ int backward_0_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> grad_sum_c(call, 3, 2, 1);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(N, {target.stride(0), 0, 0, grad_sum_c.stride(0)});
   outer.batch(call, &target, nullptr, nullptr, &grad_sum_c);
   outer.arrange();
@@ -763,7 +763,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 7, 2, 1);
   const rt::Tensor<opmath_t> input(call, 8, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 9, 3, 2);
-  rt::Loops<11> outer;
+  rt::Turns<11> outer;
   outer.step(0, grad_sum_c.stride(0));
   outer.step(1, target.stride(0));
   outer.step(6, logp_max.stride(0));
@@ -944,7 +944,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<7> outer;
-  rt::Loops<7> over_n_batch;
+  rt::Turns<7> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(3, input.stride(0));
   over_n_batch.step(4, logp_max.stride(0));
@@ -997,7 +997,7 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
   rt::Loops<3> outer;
-  rt::Loops<3> over_n_batch;
+  rt::Turns<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, 0});
   over_n_batch.batch(call, &target, nullptr, nullptr);
   over_n_batch.lengthen();
@@ -1060,7 +1060,7 @@ int backward_1_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), 0, grad_sum_c.stride(0)});
   outer.batch(call, &target, nullptr, &grad_sum_c);
   outer.arrange();
@@ -1095,7 +1095,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
   const rt::Tensor<opmath_t> input(call, 7, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
-  rt::Loops<10> outer;
+  rt::Turns<10> outer;
   outer.step(0, grad_sum_c.stride(0));
   outer.step(1, target.stride(0));
   outer.step(5, logp_max.stride(0));
@@ -1219,7 +1219,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<6> outer;
-  rt::Loops<6> over_n_batch;
+  rt::Turns<6> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(2, input.stride(0));
   over_n_batch.step(3, logp_max.stride(0));
@@ -1287,7 +1287,7 @@ int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), grad_output.stride(0), grad_sum_c.stride(0)});
   outer.batch(call, &target, &grad_output, &grad_sum_c);
   outer.arrange();
@@ -1322,7 +1322,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
   const rt::Tensor<opmath_t> input(call, 7, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
-  rt::Loops<10> outer;
+  rt::Turns<10> outer;
   outer.step(0, grad_sum_c.stride(0));
   outer.step(1, target.stride(0));
   outer.step(2, grad_output.stride(0));
@@ -1447,7 +1447,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<6> outer;
-  rt::Loops<6> over_n_batch;
+  rt::Turns<6> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(1, grad_output.stride(0));
   over_n_batch.step(2, input.stride(0));
@@ -1502,7 +1502,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
   const rt::Tensor<opmath_t> input(call, 5, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 6, 3, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.step(0, target.stride(0));
   outer.step(3, logp_max.stride(0));
   outer.step(4, logp_log.stride(0));
@@ -1600,7 +1600,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
   const rt::Tensor<opmath_t> input(call, 4, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.step(0, target.stride(0));
   outer.step(2, logp_max.stride(0));
   outer.step(3, logp_log.stride(0));
@@ -1697,7 +1697,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
   const rt::Tensor<opmath_t> input(call, 4, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.step(0, target.stride(0));
   outer.step(1, grad_output.stride(0));
   outer.step(2, logp_max.stride(0));

@@ -40,7 +40,7 @@ int forward_0_skips(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.ints[1];
   const rt::Tensor<int64_t> label(call, 0, 2);
   const rt::Tensor<bool> skips(call, 1, 2);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(B, {label.stride(0), label.stride(0), skips.stride(0)});
   outer.dim(L, {label.stride(1), 0, skips.stride(1)}, true);
   outer.arrange();
@@ -223,7 +223,7 @@ int forward_0_last(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> input_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> a(call, 1, 3);
   const rt::Tensor<opmath_t> last(call, 2, 2);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(B, {input_lengths.stride(0), a.stride(0), last.stride(0)});
   outer.dim(L, {0, a.stride(2), last.stride(1)}, true);
   outer.arrange();
@@ -402,7 +402,7 @@ int backward_0_last(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> a(call, 3, 3);
   const rt::Tensor<bool> skips(call, 2, 2);
   const rt::Tensor<opmath_t> last(call, 4, 2);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.step(0, input_lengths.stride(0));
   outer.step(1, label.stride(0));
   outer.step(2, label.stride(0));
@@ -526,7 +526,7 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_found(call, 3, 1);
   const rt::Tensor<opmath_t> grad_end(call, 4, 1);
   const rt::Tensor<opmath_t> grad_last(call, 5, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.step(0, target_lengths.stride(0));
   outer.step(1, found.stride(0));
   outer.step(2, last.stride(0));
@@ -904,7 +904,7 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_a(call, 1, 3);
   const rt::Tensor<int64_t> label(call, 2, 2);
   const rt::Tensor<opmath_t> grad_log_probs(call, 0, 3);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(B, {grad_a.stride(0), label.stride(0), grad_log_probs.stride(1)});
   outer.dim(T, {grad_a.stride(1), 0, grad_log_probs.stride(0)});
   outer.arrange();
@@ -1029,7 +1029,7 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 3, 0);
   const rt::Tensor<opmath_t> grad_end(call, 4, 1);
   const rt::Tensor<opmath_t> grad_last(call, 5, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.step(0, target_lengths.stride(0));
   outer.step(1, found.stride(0));
   outer.step(2, last.stride(0));
@@ -1170,7 +1170,7 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 3, 1);
   const rt::Tensor<opmath_t> grad_end(call, 4, 1);
   const rt::Tensor<opmath_t> grad_last(call, 5, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.step(0, target_lengths.stride(0));
   outer.step(1, found.stride(0));
   outer.step(2, last.stride(0));

@@ -201,7 +201,7 @@ int forward_d(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[1];
   const rt::Tensor<int64_t> d_waves(call, 0, 3, 0);
   const rt::Tensor<int64_t> d(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &d_waves, &d);
   outer.dim(N, {d_waves.stride(1), d.stride(1)});
   outer.dim(M, {d_waves.stride(2) + d_waves.stride(1), d.stride(2)});

@@ -14,7 +14,7 @@ int forward_codebook(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> sums(call, 0, 2);
   const rt::Tensor<opmath_t> counts(call, 1, 1);
   const rt::Tensor<opmath_t> codebook(call, 2, 2);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(K, {sums.stride(0), counts.stride(0), codebook.stride(0)});
   outer.dim(D, {sums.stride(1), 0, codebook.stride(1)});
   outer.arrange();
@@ -190,7 +190,7 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
   const rt::Tensor<opmath_t> sums(call, 2, 2);
   const rt::Tensor<opmath_t> next_sums(call, 3, 2);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(K, {0, 0, sums.stride(0), next_sums.stride(0)}, true);
   outer.dim(D, {0, input.stride(1), sums.stride(1), next_sums.stride(1)});
   outer.arrange();
@@ -234,7 +234,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_loss(call, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 4, 2, 0);
   const rt::Tensor<opmath_t> grad_input(call, 5, 2, 0);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &input, nullptr, &code, nullptr, &grad_output, &grad_input);
   outer.step(0, input.stride(1));
   outer.step(1, codebook.stride(1));

@@ -12,7 +12,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> weight(call, 0, 2);
   const rt::Tensor<int64_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, nullptr, &input, &output);
   outer.dim(D, {weight.stride(1), 0, output.stride(1)});
   outer.arrange();

@@ -15,7 +15,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> input(call, 1, 2);
   const rt::Tensor<opmath_t> per_sample_weights(call, 2, 2);
   const rt::Tensor<opmath_t> output(call, 3, 2);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(N, {0, input.stride(0), per_sample_weights.stride(0), output.stride(0)});
   outer.dim(D, {weight.stride(1), 0, 0, output.stride(1)});
   outer.arrange();

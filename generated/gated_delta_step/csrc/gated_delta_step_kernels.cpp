@@ -151,7 +151,7 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_written(call, 9, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 10, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 11, 2, 0);
-  rt::Loops<12> outer;
+  rt::Turns<12> outer;
   outer.batch(call, &decay, &beta, &key, &query, &grad_output, &state, &value_2, &found, &grad_next_state,
               &grad_written, &grad_query, &grad_key);
   outer.step(2, key.stride(1));

@@ -14,7 +14,7 @@ int forward_state(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> initial(call, 1, 2, 0);
   const rt::Tensor<opmath_t> state(call, 2, 3, 0);
   const rt::Tensor<opmath_t> input(call, 3, 3, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &gate, &initial, &state, &input, &state);
   outer.step(0, gate.stride(2));
   outer.step(1, initial.stride(1));
@@ -72,7 +72,7 @@ int backward_grad_state_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_state(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_state_1(call, 1, 3, 0);
   const rt::Tensor<opmath_t> gate(call, 2, 3, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &grad_state, &grad_state_1, &gate, &grad_state_1);
   outer.step(0, grad_state.stride(2));
   outer.step(1, grad_state_1.stride(2));
@@ -130,7 +130,7 @@ int backward_grad_state_start(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
   const rt::Tensor<opmath_t> gate(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_state_start(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_state_1, &gate, &grad_state_start);
   outer.dim(D, {grad_state_1.stride(2), gate.stride(2), grad_state_start.stride(1)});
   outer.arrange();
@@ -160,7 +160,7 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> initial(call, 1, 2, 0);
   const rt::Tensor<opmath_t> state(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_gate(call, 3, 3, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &grad_state_1, &initial, &state, &grad_gate);
   outer.dim(T, {grad_state_1.stride(1), 0, 0, grad_gate.stride(1)}, true);
   outer.dim(D, {grad_state_1.stride(2), initial.stride(1), state.stride(2), grad_gate.stride(2)});

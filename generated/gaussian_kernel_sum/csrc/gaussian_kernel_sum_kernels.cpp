@@ -146,7 +146,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_x_sum(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_x(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
   outer.dim(D, {grad_x_sum.stride(2), grad_x.stride(2)});
@@ -264,7 +264,7 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_y_sum(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_y(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});
   outer.dim(D, {grad_y_sum.stride(2), grad_y.stride(2)});

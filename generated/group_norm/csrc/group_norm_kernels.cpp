@@ -62,7 +62,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> weight(call, 3, 1);
   const rt::Tensor<opmath_t> bias(call, 4, 1);
   const rt::Tensor<opmath_t> output(call, 5, 3, 2);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, 0, output.stride(0)});
   outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), bias.stride(0), output.stride(1)}, true);
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
@@ -196,7 +196,7 @@ int backward_grad_variance_(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
   const rt::Tensor<opmath_t> rstd(call, 1, 2);
   const rt::Tensor<opmath_t> grad_variance_(call, 2, 2);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance_.stride(0)});
   outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance_.stride(1)});
   outer.arrange();
@@ -272,7 +272,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> mu(call, 5, 2);
   const rt::Tensor<opmath_t> grad_mu(call, 6, 2);
   const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, rstd.stride(0));
   outer.step(3, grad_variance_.stride(0));

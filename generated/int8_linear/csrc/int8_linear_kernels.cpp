@@ -13,7 +13,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> sum_k(call, 1, 2, 0);
   const rt::Tensor<opmath_t> bias(call, 2, 1);
   const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, nullptr, &sum_k, nullptr, &output);
   outer.dim(N, {scale.stride(0), sum_k.stride(1), bias.stride(0), output.stride(1)});
   outer.arrange();
@@ -38,7 +38,7 @@ int backward_grad_sum_k(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> scale(call, 1, 1);
   const rt::Tensor<opmath_t> grad_sum_k(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_output, nullptr, &grad_sum_k);
   outer.dim(N, {grad_output.stride(1), scale.stride(0), grad_sum_k.stride(1)});
   outer.arrange();

@@ -113,7 +113,7 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &log_p, nullptr, &log_q, &grad_log_p, &grad_log_q);
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
   outer.arrange();
@@ -158,7 +158,7 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &log_p, &grad_output, &log_q, &grad_log_p, &grad_log_q);
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
   outer.arrange();

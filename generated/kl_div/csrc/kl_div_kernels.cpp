@@ -79,7 +79,7 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
   outer.batch(call, &target, &input, &output);
   outer.arrange();
@@ -105,7 +105,7 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
   outer.batch(call, &target, &input, &output);
   outer.arrange();
@@ -133,7 +133,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 3, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, &target, nullptr, &input, &grad_input, &grad_target);
   outer.arrange();
@@ -169,7 +169,7 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 3, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
   outer.arrange();
@@ -201,7 +201,7 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 3, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.step(0, target.stride(0));
   outer.step(1, grad_output.stride(0));
   outer.step(2, input.stride(0));
@@ -241,7 +241,7 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 3, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, target.stride(0));
   outer.step(2, input.stride(0));

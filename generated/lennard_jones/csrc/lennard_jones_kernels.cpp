@@ -397,7 +397,7 @@ int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_position_difference(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_position(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_position_difference, &grad_position_difference_1_sum, &grad_position);
   outer.step(0, grad_position_difference.stride(1));
   outer.step(1, grad_position_difference_1_sum.stride(1));

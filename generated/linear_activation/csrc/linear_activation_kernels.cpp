@@ -12,7 +12,7 @@ int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   const rt::Tensor<bool> condition(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &z, &output, &condition);
   outer.dim(N, {z.stride(1), output.stride(1), condition.stride(1)});
   outer.arrange();
@@ -37,7 +37,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
@@ -61,7 +61,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
@@ -81,7 +81,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
@@ -101,7 +101,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
@@ -122,7 +122,7 @@ int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> condition(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &condition, &grad_output, &grad_z);
   outer.dim(N, {condition.stride(1), grad_output.stride(1), grad_z.stride(1)});
   outer.arrange();
@@ -172,7 +172,7 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
   outer.arrange();
@@ -201,7 +201,7 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
   outer.arrange();
@@ -228,7 +228,7 @@ int backward_3_grad_z(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_output, &output, &grad_z);
   outer.dim(N, {grad_output.stride(1), output.stride(1), grad_z.stride(1)});
   outer.arrange();

@@ -12,7 +12,7 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
   const int64_t E = call.ints[1];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> q(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &query, &q);
   outer.dim(L, {query.stride(1), q.stride(1)});
   outer.dim(E, {query.stride(2), q.stride(2)});
@@ -37,7 +37,7 @@ int forward_k(const OpgenCall& call, OpgenHost& host) {
   const int64_t E = call.ints[1];
   const rt::Tensor<opmath_t> key(call, 0, 3, 0);
   const rt::Tensor<opmath_t> k(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &key, &k);
   outer.dim(S, {key.stride(1), k.stride(1)});
   outer.dim(E, {key.stride(2), k.stride(2)});
@@ -62,7 +62,7 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[1];
   const rt::Tensor<opmath_t> k(call, 0, 3, 0);
   const rt::Tensor<opmath_t> denominator_part(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &k, &denominator_part);
   outer.dim(E, {k.stride(2), denominator_part.stride(1)});
   outer.arrange();
@@ -177,7 +177,7 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_denominator(call, 0, 2, 0);
   const rt::Tensor<opmath_t> q(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_denominator_part(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_denominator, &q, &grad_denominator_part);
   outer.dim(E, {0, q.stride(2), grad_denominator_part.stride(1)});
   outer.arrange();
@@ -216,7 +216,7 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> denominator(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_numerator(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_output, &denominator, &grad_numerator);
   outer.dim(L, {grad_output.stride(1), denominator.stride(1), grad_numerator.stride(1)});
   outer.dim(V_2, {grad_output.stride(2), 0, grad_numerator.stride(2)});
@@ -249,7 +249,7 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> denominator_part(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_q_numerator(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_query(call, 4, 3, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &query, &grad_denominator, &denominator_part, &grad_q_numerator, &grad_query);
   outer.step(0, query.stride(1));
   outer.step(1, grad_denominator.stride(1));
@@ -295,7 +295,7 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_denominator_part(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_k_numerator_part(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_key(call, 3, 3, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &key, &grad_denominator_part, &grad_k_numerator_part, &grad_key);
   outer.dim(S, {key.stride(1), 0, grad_k_numerator_part.stride(1), grad_key.stride(1)});
   outer.step(0, key.stride(2));

@@ -48,7 +48,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<opmath_t> input(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_input(call, 3, 2, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &output, &grad_output, &input, &grad_input);
   outer.dim(N, {0, 0, input.stride(1), grad_input.stride(1)});
   outer.arrange();

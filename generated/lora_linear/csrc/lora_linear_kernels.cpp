@@ -13,7 +13,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> sum_k(call, 0, 2, 0);
   const rt::Tensor<opmath_t> adaptation(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &sum_k, &adaptation, &output);
   outer.dim(N, {sum_k.stride(1), adaptation.stride(1), output.stride(1)});
   outer.arrange();
@@ -35,7 +35,7 @@ int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_adaptation(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_adaptation);
   outer.dim(N, {grad_output.stride(1), grad_adaptation.stride(1)});
   outer.arrange();
@@ -56,7 +56,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input_sum_k(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_input_adaptation_part(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_input_sum_k, &grad_input_adaptation_part, &grad_input);
   outer.step(0, grad_input_sum_k.stride(1));
   outer.step(1, grad_input_adaptation_part.stride(1));

@@ -16,7 +16,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &input, &output, &hit_output);
   outer.dim(P, {0, output.stride(1), hit_output.stride(3)}, true);
   outer.dim(Q, {0, output.stride(2), hit_output.stride(4)}, true);
@@ -65,7 +65,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &input, &output, &hit_output);
   outer.dim(P, {0, output.stride(1), hit_output.stride(3)}, true);
   outer.dim(Q, {0, output.stride(2), hit_output.stride(4)}, true);
@@ -113,7 +113,7 @@ int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 3, 0);
   const rt::Tensor<opmath_t> share_output(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &hit_output, &grad_output, &share_output);
   outer.dim(P, {hit_output.stride(3), grad_output.stride(1), share_output.stride(1)});
   outer.dim(Q, {hit_output.stride(4), grad_output.stride(2), share_output.stride(2)});

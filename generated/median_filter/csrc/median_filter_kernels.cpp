@@ -12,7 +12,7 @@ int forward_values(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &input, &values);
   outer.dim(N, {0, values.stride(1)}, true);
   outer.dim(size_2, {0, values.stride(2)}, true);
@@ -39,7 +39,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> values(call, 0, 3, 0);
   const rt::Tensor<int64_t> argsort_w(call, 1, 3, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &values, &argsort_w, &values, &argsort_w, &output);
   outer.step(0, values.stride(1));
   outer.step(1, argsort_w.stride(1));
@@ -83,7 +83,7 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 3, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &argsort_w, &values, &argsort_w, &slope);
   outer.dim(N, {argsort_w.stride(1), values.stride(1), argsort_w.stride(1), slope.stride(1)});
   outer.dim(size_2, {0, 0, 0, slope.stride(2)}, true);
@@ -121,7 +121,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> slope(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_values(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &slope, &grad_output, &grad_values);
   outer.dim(N, {slope.stride(1), grad_output.stride(1), grad_values.stride(1)});
   outer.dim(size_2, {slope.stride(2), 0, grad_values.stride(2)});
@@ -151,7 +151,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_values(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
   outer.arrange();

@@ -14,7 +14,7 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> bias(call, 2, 1);
   const rt::Tensor<opmath_t> output_real(call, 3, 2, 0);
   const rt::Tensor<opmath_t> output_imag(call, 4, 2, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &input_real, &input_imag, nullptr, &output_real, &output_imag);
   outer.step(0, input_real.stride(1));
   outer.step(1, input_imag.stride(1));
@@ -62,7 +62,7 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output_imag(call, 4, 2, 0);
   const rt::Tensor<opmath_t> grad_input_real(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_input_imag(call, 6, 2, 0);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.batch(call, &input_real, &input_imag, &grad_output_real, nullptr, &grad_output_imag, &grad_input_real,
               &grad_input_imag);
   outer.step(0, input_real.stride(1));

@@ -13,7 +13,7 @@ int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> output_part_real(call, 0, 2);
   const rt::Tensor<opmath_t> output_part_imag_2(call, 1, 2);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.dim(T, {output_part_real.stride(0), output_part_imag_2.stride(0)}, true);
   outer.dim(D, {output_part_real.stride(1), output_part_imag_2.stride(1)}, true);
   outer.arrange();
@@ -44,7 +44,7 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output_part_imag_2(call, 3, 2);
   const rt::Tensor<opmath_t> output_real(call, 4, 3, 0);
   const rt::Tensor<opmath_t> output_imag(call, 5, 3, 0);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &input_real, nullptr, &input_imag, nullptr, &output_real, &output_imag);
   outer.step(0, input_real.stride(1));
   outer.step(1, output_part_real.stride(0));
@@ -99,7 +99,7 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output_part_real(call, 3, 2);
   const rt::Tensor<opmath_t> grad_input_real(call, 4, 3, 0);
   const rt::Tensor<opmath_t> grad_input_imag(call, 5, 3, 0);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &grad_output_imag, nullptr, &grad_output_real, nullptr, &grad_input_real, &grad_input_imag);
   outer.step(0, grad_output_imag.stride(1));
   outer.step(1, output_part_imag_2.stride(0));

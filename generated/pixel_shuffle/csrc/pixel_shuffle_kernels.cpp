@@ -50,7 +50,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t W = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 0, 4, 0);
   const rt::Tensor<opmath_t> grad_input(call, 1, 4, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(C, {0, grad_input.stride(1)}, true);
   outer.dim(H, {0, grad_input.stride(2)}, true);

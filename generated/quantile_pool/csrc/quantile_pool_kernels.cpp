@@ -13,7 +13,7 @@ int forward_0_values(const OpgenCall& call, OpgenHost& host) {
   const int64_t size_2 = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &input, &values);
   outer.dim(P, {stride * input.stride(1), values.stride(1)});
   outer.dim(size_2, {input.stride(1), values.stride(2)});
@@ -38,7 +38,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> values(call, 0, 3, 0);
   const rt::Tensor<int64_t> argsort_w(call, 1, 3, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.batch(call, &values, &argsort_w, &values, &argsort_w, &values, &argsort_w, &output);
   outer.step(0, values.stride(1));
   outer.step(1, argsort_w.stride(1));
@@ -122,7 +122,7 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 3, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &argsort_w, &values, &argsort_w, &argsort_w, &slope);
   outer.step(0, argsort_w.stride(1));
   outer.step(1, values.stride(1));
@@ -178,7 +178,7 @@ int forward_1_values(const OpgenCall& call, OpgenHost& host) {
   const int64_t P = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &input, &values);
   outer.dim(P, {size_2 * input.stride(1), values.stride(1)});
   outer.dim(size_2, {input.stride(1), values.stride(2)});
@@ -201,7 +201,7 @@ int backward_0_grad_values(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> slope(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_values(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &slope, &grad_output, &grad_values);
   outer.dim(P, {slope.stride(1), grad_output.stride(1), grad_values.stride(1)});
   outer.dim(size_2, {slope.stride(2), 0, grad_values.stride(2)});

@@ -12,7 +12,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> vector(call, 0, 2, 0);
   const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, 0, output.stride(1)}, true);
   outer.batch(call, &vector, &quaternion, &quaternion, &vector, &quaternion, &vector, &quaternion, &output);
   outer.arrange();
@@ -66,7 +66,7 @@ int backward_grad_cross(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_cross(call, 2, 2, 0);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, 0, grad_cross.stride(1)}, true);
   outer.batch(call, &grad_output, &quaternion, &quaternion, &quaternion, &grad_output, &quaternion, &grad_output,
               &grad_cross);
@@ -122,7 +122,7 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> vector(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_cross(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_quaternion(call, 4, 2, 0);
-  rt::Loops<13> outer;
+  rt::Turns<13> outer;
   outer.dim(4, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, grad_quaternion.stride(1)}, true);
   outer.batch(call, &grad_output, &quaternion, &vector, &quaternion, &vector, &quaternion, &vector, &grad_output,
               &grad_output, &grad_cross, &grad_cross, &grad_cross, &grad_quaternion);
@@ -202,7 +202,7 @@ int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_cross(call, 1, 2, 0);
   const rt::Tensor<opmath_t> quaternion(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_vector(call, 3, 2, 0);
-  rt::Loops<10> outer;
+  rt::Turns<10> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, 0, 0, 0, grad_vector.stride(1)}, true);
   outer.batch(call, &grad_output, &grad_output, &grad_output, &grad_cross, &quaternion, &quaternion, &grad_cross,
               &quaternion, &grad_cross, &grad_vector);

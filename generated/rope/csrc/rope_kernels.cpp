@@ -14,7 +14,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> cos(call, 1, 2);
   const rt::Tensor<opmath_t> sin(call, 2, 2);
   const rt::Tensor<opmath_t> output(call, 3, 3, 0);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &input, nullptr, &input, nullptr, &output, &output);
   outer.step(0, input.stride(1));
   outer.step(1, cos.stride(0));
@@ -62,7 +62,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<opmath_t> cos(call, 1, 2);
     const rt::Tensor<opmath_t> sin(call, 2, 2);
     const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
-    rt::Loops<6> outer;
+    rt::Turns<6> outer;
     outer.batch(call, &grad_output, nullptr, &grad_output, nullptr, &grad_input, &grad_input);
     outer.step(0, grad_output.stride(1));
     outer.step(1, cos.stride(0));
@@ -105,7 +105,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     const int64_t grad_output_size = call.ints[3];
     const int64_t T = call.ints[0];
     const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
-    rt::Loops<1> outer;
+    rt::Turns<1> outer;
     outer.batch(call, &grad_input);
     outer.dim(T, {grad_input.stride(1)});
     outer.dim(D - grad_output_size, {grad_input.stride(2)}, true);
@@ -128,7 +128,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> cos(call, 1, 2);
   const rt::Tensor<opmath_t> sin(call, 2, 2);
   const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.batch(call, &grad_output, nullptr, nullptr, &grad_output, nullptr, &grad_output, nullptr, &grad_input);
   outer.step(0, grad_output.stride(1));
   outer.step(1, cos.stride(0));
@@ -195,7 +195,7 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_cos(call, 2, 2);
   const rt::Tensor<opmath_t> grad_sin(call, 3, 2);
-  rt::Loops<7> outer;
+  rt::Turns<7> outer;
   outer.step(0, grad_output.stride(1));
   outer.step(1, input.stride(1));
   outer.step(2, grad_output.stride(1));

@@ -179,7 +179,7 @@ int backward_wv(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> wp(call, 2, 2, 0);
   const rt::Tensor<opmath_t> wv(call, 3, 2, 0);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, wp.stride(1), wv.stride(1)}, true);
   outer.batch(call, &twist, &twist, &point_2, &point_2, &twist, &twist, &wp, &wv);
   outer.arrange();
@@ -227,7 +227,7 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 3, 2, 0);
-  rt::Loops<8> outer;
+  rt::Turns<8> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, grad_mix_output.stride(1), grad_mix_output_1.stride(1)}, true);
   outer.batch(call, &grad_output, &twist, &twist, &grad_output, &twist, &grad_output, &grad_mix_output,
               &grad_mix_output_1);
@@ -443,7 +443,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
   const rt::Tensor<opmath_t> grad_twist(call, 14, 2, 0);
-  rt::Loops<34> outer;
+  rt::Turns<34> outer;
   outer.step(29, twist.stride(1));
   outer.step(30, grad_output.stride(1));
   outer.step(33, grad_twist.stride(1));
@@ -647,7 +647,7 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 4, 2, 0);
   const rt::Tensor<opmath_t> twist(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_point(call, 6, 2, 0);
-  rt::Loops<16> outer;
+  rt::Turns<16> outer;
   outer.step(14, grad_output.stride(1));
   outer.step(15, grad_point.stride(1));
   outer.dim_of_steps(3, true);

@@ -41,7 +41,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.ints[0];
     const rt::Tensor<opmath_t> top(call, 0, 2, 1);
-    rt::Loops<1> outer;
+    rt::Turns<1> outer;
     outer.dim(S, {top.stride(0)});
     outer.batch(call, &top);
     outer.arrange();
@@ -89,7 +89,7 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> size_2(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
   const rt::Tensor<bool> condition_2(call, 3, 2, 1);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(S, {top.stride(0), size_2.stride(0), output.stride(0), condition_2.stride(0)});
   outer.batch(call, &top, nullptr, &output, &condition_2);
   outer.arrange();
@@ -118,7 +118,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> top(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<bool> condition(call, 3, 2, 1);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(N, {input.stride(0), 0, segment.stride(0), condition.stride(0)});
   outer.batch(call, &input, &top, nullptr, &condition);
   outer.arrange();
@@ -145,7 +145,7 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
     const int64_t S = call.ints[0];
     const rt::Tensor<bool> condition_2(call, 0, 2, 1);
     const rt::Tensor<int64_t> ties_top(call, 1, 2, 1);
-    rt::Loops<2> outer;
+    rt::Turns<2> outer;
     outer.dim(S, {condition_2.stride(0), ties_top.stride(0)});
     outer.batch(call, &condition_2, &ties_top);
     outer.arrange();
@@ -194,7 +194,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 3, 2, 1);
   const rt::Tensor<int64_t> ties_top(call, 4, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 5, 2, 1);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.dim(N, {condition.stride(0), segment.stride(0), 0, 0, 0, grad_input.stride(0)});
   outer.batch(call, &condition, nullptr, nullptr, &grad_output, &ties_top, &grad_input);
   outer.arrange();

@@ -77,7 +77,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
   const rt::Tensor<int64_t> size_2(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(S, {total_2.stride(0), size_2.stride(0), output.stride(0)});
   outer.batch(call, &total_2, nullptr, &output);
   outer.arrange();
@@ -100,7 +100,7 @@ int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<int64_t> size_2(call, 1, 1);
   const rt::Tensor<opmath_t> grad_total(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(S, {grad_output.stride(0), size_2.stride(0), grad_total.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_total);
   outer.arrange();
@@ -126,7 +126,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_total(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_total, nullptr, &grad_input);
   outer.arrange();

@@ -11,7 +11,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.ints[0];
     const rt::Tensor<opmath_t> top(call, 0, 2, 1);
-    rt::Loops<1> outer;
+    rt::Turns<1> outer;
     outer.dim(S, {top.stride(0)});
     outer.batch(call, &top);
     outer.arrange();
@@ -98,7 +98,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> top(call, 2, 2, 1);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
   const rt::Tensor<opmath_t> output(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(E, {segment.stride(0), input.stride(0), 0, 0, output.stride(0)});
   outer.batch(call, nullptr, &input, &top, &total_2, &output);
   outer.arrange();
@@ -170,7 +170,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_output(call, 2, 2, 1);
   const rt::Tensor<int64_t> segment(call, 3, 1);
   const rt::Tensor<opmath_t> grad_input(call, 4, 2, 1);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(E, {output.stride(0), grad_output.stride(0), 0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &output, &grad_output, &dot_output, nullptr, &grad_input);
   outer.arrange();

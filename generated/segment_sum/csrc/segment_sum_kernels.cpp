@@ -47,7 +47,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_input);
   outer.arrange();

@@ -16,7 +16,7 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> h(call, 2, 4, 0);
   const rt::Tensor<opmath_t> b(call, 3, 3, 0);
   const rt::Tensor<opmath_t> u(call, 4, 3, 0);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &delta, nullptr, &h, &b, &u, &h);
   outer.dim(D, {delta.stride(2), a.stride(0), h.stride(2), 0, u.stride(2), h.stride(2)}, true);
   outer.dim(N, {0, a.stride(1), h.stride(3), b.stride(2), 0, h.stride(3)}, true);
@@ -107,7 +107,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_h(call, 2, 4, 0);
   const rt::Tensor<opmath_t> delta(call, 3, 3, 0);
   const rt::Tensor<opmath_t> a(call, 4, 2);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &grad_y, &c, &grad_h, &delta, nullptr, &grad_h);
   outer.step(0, grad_y.stride(2));
   outer.step(2, grad_h.stride(2));
@@ -242,7 +242,7 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_h(call, 2, 4, 0);
   const rt::Tensor<opmath_t> h(call, 3, 4, 0);
   const rt::Tensor<opmath_t> grad_a(call, 4, 2);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(D, {a.stride(0), delta.stride(2), grad_h.stride(2), h.stride(2), grad_a.stride(0)});
   outer.dim(N, {a.stride(1), 0, grad_h.stride(3), h.stride(3), grad_a.stride(1)});
   outer.arrange();
@@ -291,7 +291,7 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> delta(call, 1, 3, 0);
   const rt::Tensor<opmath_t> u(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_b(call, 3, 3, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &grad_h, &delta, &u, &grad_b);
   outer.dim(T, {grad_h.stride(1), delta.stride(1), u.stride(1), grad_b.stride(1)});
   outer.dim(N, {grad_h.stride(3), 0, 0, grad_b.stride(2)});
@@ -331,7 +331,7 @@ int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_y(call, 0, 3, 0);
   const rt::Tensor<opmath_t> h(call, 1, 4, 0);
   const rt::Tensor<opmath_t> grad_c(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_y, &h, &grad_c);
   outer.dim(T, {grad_y.stride(1), h.stride(1), grad_c.stride(1)});
   outer.dim(N, {0, h.stride(3), grad_c.stride(2)});

@@ -79,7 +79,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logsumexp_j_sum(call, 1, 2, 0);
   const rt::Tensor<opmath_t> logsumexp_j(call, 2, 2, 0);
   const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.batch(call, &logsumexp_j_max, &logsumexp_j_sum, &logsumexp_j, &output);
   outer.step(0, logsumexp_j_max.stride(1));
   outer.step(1, logsumexp_j_sum.stride(1));
@@ -113,7 +113,7 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_logsumexp_j(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_logsumexp_j);
   outer.dim(M, {grad_output.stride(1), grad_logsumexp_j.stride(1)});
   outer.arrange();
@@ -224,7 +224,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_x_sum(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_x(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
   outer.dim(D, {grad_x_sum.stride(2), grad_x.stride(2)});
@@ -338,7 +338,7 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_y_sum(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_y(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});
   outer.dim(D, {grad_y_sum.stride(2), grad_y.stride(2)});
@@ -360,7 +360,7 @@ int backward_grad_f(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_f_sum(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_f(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_f_sum, &grad_f);
   outer.dim(N, {grad_f_sum.stride(1), grad_f.stride(1)});
   outer.arrange();

@@ -14,7 +14,7 @@ int forward_s(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> score(call, 0, 3, 0);
   const rt::Tensor<opmath_t> s(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &score, &s);
   outer.dim(N, {score.stride(1), s.stride(1)});
   outer.dim(M, {score.stride(2), s.stride(2)});
@@ -298,7 +298,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> h_waves(call, 4, 3, 0);
   const rt::Tensor<opmath_t> s(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_h(call, 5, 3, 0);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.batch(call, &logsumexp_i_j, &score, &grad_output, &h_waves, &s, &grad_h);
   outer.dim(N, {0, score.stride(1), 0, 0, s.stride(1), grad_h.stride(1)}, true);
   outer.dim(M, {0, score.stride(2), 0, h_waves.stride(2), s.stride(2), grad_h.stride(2)}, true);
@@ -737,7 +737,7 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> apart_waves(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_h_waves(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_score(call, 4, 3, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &s, &paired_waves, &apart_waves, &grad_h_waves, &grad_score);
   outer.dim(N, {s.stride(1), paired_waves.stride(1), 0, 0, grad_score.stride(1)}, true);
   outer.step(0, s.stride(2));

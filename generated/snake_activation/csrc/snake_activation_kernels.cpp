@@ -13,7 +13,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> alpha(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 2, 3, 2);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.dim(N, {input.stride(0), 0, output.stride(0)});
   outer.dim(C, {input.stride(1), alpha.stride(0), output.stride(1)});
   outer.batch(call, &input, nullptr, &output);
@@ -46,7 +46,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
   const rt::Tensor<opmath_t> grad_output(call, 2, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 3, 3, 2);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(N, {0, input.stride(0), grad_output.stride(0), grad_input.stride(0)});
   outer.dim(C, {alpha.stride(0), input.stride(1), grad_output.stride(1), grad_input.stride(1)});
   outer.batch(call, nullptr, &input, &grad_output, &grad_input);

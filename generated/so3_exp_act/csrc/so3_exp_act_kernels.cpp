@@ -128,7 +128,7 @@ int backward_cross(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> rotation(call, 0, 2, 0);
   const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> cross(call, 2, 2, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.dim(3, {0, 0, 0, 0, cross.stride(1)}, true);
   outer.batch(call, &rotation, &point_2, &rotation, &point_2, &cross);
   outer.arrange();
@@ -169,7 +169,7 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_cross_twice_1(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 7, 2, 0);
-  rt::Loops<14> outer;
+  rt::Turns<14> outer;
   outer.step(10, grad_cross_twice.stride(1));
   outer.step(11, grad_cross_twice_1.stride(1));
   outer.step(12, grad_rotation_twice.stride(1));
@@ -375,7 +375,7 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_s(call, 11, 1, 0);
   const rt::Tensor<opmath_t> grad_rotation(call, 12, 2, 0);
   const rt::Tensor<opmath_t> grad_point(call, 13, 2, 0);
-  rt::Loops<26> outer;
+  rt::Turns<26> outer;
   outer.step(18, rotation.stride(1));
   outer.step(19, grad_rotation_twice.stride(1));
   outer.step(20, grad_rotation_twice_1.stride(1));

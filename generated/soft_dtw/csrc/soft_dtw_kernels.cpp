@@ -201,7 +201,7 @@ int forward_r(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> r_waves(call, 0, 3, 0);
   const rt::Tensor<opmath_t> r(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &r_waves, &r);
   outer.dim(N, {r_waves.stride(1), r.stride(1)});
   outer.dim(M, {r_waves.stride(2) + r_waves.stride(1), r.stride(2)});
@@ -249,7 +249,7 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_r(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_r);
   outer.dim(N, {0, grad_r.stride(1)}, true);
   outer.dim(M, {0, grad_r.stride(2)}, true);
@@ -684,7 +684,7 @@ int backward_grad_cost(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> grad_r_waves(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_cost(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &grad_r_waves, &grad_cost);
   outer.dim(N, {grad_r_waves.stride(1), grad_cost.stride(1)});
   outer.dim(M, {grad_r_waves.stride(2) + grad_r_waves.stride(1), grad_cost.stride(2)});

@@ -12,7 +12,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> up(call, 0, 2, 0);
   const rt::Tensor<opmath_t> gate(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &up, &gate, &output);
   outer.dim(N, {up.stride(1), gate.stride(1), output.stride(1)});
   outer.arrange();
@@ -36,7 +36,7 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> up(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_up(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_gate(call, 4, 2, 0);
-  rt::Loops<5> outer;
+  rt::Turns<5> outer;
   outer.batch(call, &grad_output, &gate, &up, &grad_up, &grad_gate);
   outer.step(0, grad_output.stride(1));
   outer.step(1, gate.stride(1));
@@ -73,7 +73,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input_up(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_input_gate(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
-  rt::Loops<3> outer;
+  rt::Turns<3> outer;
   outer.batch(call, &grad_input_up, &grad_input_gate, &grad_input);
   outer.dim(K, {grad_input_up.stride(1), grad_input_gate.stride(1), grad_input.stride(1)});
   outer.arrange();

@@ -11,7 +11,7 @@ int forward_values(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Turns<2> outer;
   outer.batch(call, &input, &values);
   outer.dim(N, {input.stride(1), values.stride(1)});
   outer.arrange();

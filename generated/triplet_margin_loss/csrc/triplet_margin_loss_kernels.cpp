@@ -517,7 +517,7 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_anchor(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 7, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 8, 2, 0);
-  rt::Loops<9> outer;
+  rt::Turns<9> outer;
   outer.batch(call, &far, &grad_rest, &total_2, &near_2, &grad_near, &total_3, &grad_anchor, &grad_positive,
               &grad_negative);
   outer.step(2, total_2.stride(1));

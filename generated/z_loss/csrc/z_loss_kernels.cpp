@@ -154,7 +154,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> count_n(call, 3, 0);
   const rt::Tensor<opmath_t> logits(call, 4, 2);
   const rt::Tensor<opmath_t> grad_logits(call, 5, 2);
-  rt::Loops<6> outer;
+  rt::Turns<6> outer;
   outer.step(0, condition.stride(0));
   outer.step(1, logsumexp_v.stride(0));
   outer.step(4, logits.stride(0));
@@ -197,7 +197,7 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_loss(call, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 2, 2);
   const rt::Tensor<opmath_t> grad_logits(call, 3, 2);
-  rt::Loops<4> outer;
+  rt::Turns<4> outer;
   outer.dim(N, {logsumexp_v.stride(0), 0, logits.stride(0), grad_logits.stride(0)});
   outer.dim(V_2, {0, 0, logits.stride(1), grad_logits.stride(1)});
   outer.arrange();

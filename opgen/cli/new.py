@@ -90,6 +90,9 @@ def command(name: str, formula: str | None, kind: str | None, folder: Path) -> N
     except OSError as e:
         _refuse(Diagnostic("OPG506", f"cannot write {e.filename or target}: {e.strerror or e}", None))
     put(f"created   {target}", colour="green")
+    read = text.partition("forward: |\n")[2].rstrip().split("\n")
+    if formula is not None and " ".join(map(str.strip, read)).removeprefix("y = ") not in " ".join(formula.split()):
+        say("\n".join(f"read as   {line.strip()}" for line in read))
     say(f"next: {shlex.join(('opgen', 'build', str(target)))}")
 
 

@@ -47,6 +47,8 @@ _OVER = re.compile(r"#|[<>=!]=?|\b(?:if|and|or|not|else)\b")  # where a sum sure
 
 def translated(text: str) -> str | None:
     """A formula of LaTeX as it is written here; None where something in it has no counterpart for certain."""
+    if "@" in text:  # a product of matrices, whose indices are found elsewhere
+        return None
     text = _GREEK.sub(r"\1", _NOTHING.sub("", text.partition("#")[0]).strip())
     text = _TIMES.sub(r"\1*", text)
     text = _ELEMENT.sub(lambda m: f"{m['name']}[{_items(m['below'] or m['one'])}]", text)

@@ -3,7 +3,7 @@
 In: a name and a formula; out: the text of a spec. What the formula leaves open is taken in the simplest way: a name
 that is read and not assigned is an input, an index `k` runs over a dim `K`, a tensor that stands as a position holds
 integers, and a name without brackets is one number where the target has no batch dims. Mistakes in the formula stay in
-the draft, where the stages behind this one find them.
+the draft, where the stages behind this one find them; those of notation alone are mended in the draft of a spec.
 """
 
 from __future__ import annotations
@@ -18,8 +18,14 @@ from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.parser import parse_statements
 from opgen.lang.walk import nodes
 from opgen.lower.draft_matrices import matrices
+from opgen.lower.draft_notation import plain
+from opgen.lower.operator import lower
 from opgen.schema.formula import Formula
 from opgen.schema.kinds import head
+from opgen.schema.load import load
+
+_FORWARD = "forward: |\n"
+_ROUNDS = 10  # corrections of a formula
 
 
 @dataclass(slots=True)
@@ -76,10 +82,34 @@ def drafted(formula: str, params: Container[str] = ()) -> Drafted:
 
 
 def of_formula(op: str, formula: str, schema: str) -> str:
-    """The text of the spec of a formula, as a person would begin it."""
+    """The text of the spec of a formula, as a person would begin it.
+
+    What is certain to be meant by a formula in other notation takes its place, where the spec then builds.
+    """
+    first = text = _spec(op, plain(formula), schema)
+    for _ in range(_ROUNDS):
+        bag = Bag()
+        found = load(Source("", text), bag)
+        if found is not None:
+            lower(found, bag)
+        if not bag.has_errors:
+            return text
+        begin = text.index(_FORWARD) + len(_FORWARD)
+        edits = {e.span.start: e for d in bag.items if (e := d.edit) is not None and e.span.start >= begin}
+        if not edits:
+            break
+        mended, end = "", len(text)
+        for start, edit in sorted(edits.items(), reverse=True):
+            if edit.span.end <= end:
+                mended, end = f"{edit.text}{text[edit.span.end : end]}{mended}", start
+        text = _spec(op, f"{text[begin:end]}{mended}", schema)
+    return first
+
+
+def _spec(op: str, formula: str, schema: str) -> str:
     made = drafted(formula)
     block = "".join(f"  {line}\n" for line in made.statements.splitlines())
-    return f"{head(op, schema)}{_inputs(made.inputs)}forward: |\n{block}"
+    return f"{head(op, schema)}{_inputs(made.inputs)}{_FORWARD}{block}"
 
 
 def _inputs(inputs: Mapping[str, Mapping[str, str | tuple[str, ...]]]) -> str:

@@ -150,7 +150,9 @@ class _Reader:
         for value, other in ((a, b), (b, a)):
             if isinstance(value, tuple) and isinstance(other, _Bare) and rows:
                 self.rows.setdefault(other.name, value[1])
-        return a if isinstance(a, tuple) else b if isinstance(b, tuple) else None
+        if isinstance(a, tuple) or (b is None and isinstance(a, _Bare)):
+            return a
+        return b if isinstance(b, tuple) or (a is None and isinstance(b, _Bare)) else None
 
     def product(self) -> _Value:
         value = self.power()

@@ -60,12 +60,19 @@ def test_operands_of_a_formula_are_declared(folder: Path, opgen: Opgen, formula:
     assert opgen("lint") == (0, "", "no findings\n")
 
 
-@pytest.mark.parametrize("formula", ["x^2", "max(x, 0) if", "a: b\nop: other", "y[n] = x[k]", "\x00", ""])
+@pytest.mark.parametrize("formula", ["x ? 2", "max(x, 0) if", "a: b\nop: other", "y[n] = x[k]", "\x00", ""])
 def test_a_formula_with_a_mistake_is_shown_and_not_written(folder: Path, opgen: Opgen, formula: str) -> None:
     code, out, err = opgen("new", "mine", "--formula", formula)
     assert (code, out) == (1, "")
     assert "error[OPG" in err
     assert list(folder.iterdir()) == []
+
+
+def test_a_formula_of_a_paper_is_read_as_a_line_that_is_shown(opgen: Opgen) -> None:
+    told = "read as   y[i, d] = sum[j](x[i, j] * w[d, j]) + b[d]\n"
+    assert told in opgen("new", "mine", "--formula", "Y = X W^T + b")[2]
+    assert "read as" not in opgen("new", "other", "--formula", "x*2")[2]
+    assert "read as" not in opgen("new", "third", "--formula", "y[n] = x[n]*2")[2]
 
 
 def test_a_file_that_is_there_stays(folder: Path, opgen: Opgen) -> None:

@@ -96,7 +96,7 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
     try:
         return SpecFile(path, path.read_bytes(), spec_label(path))
     except OSError as e:
-        bag.error("OPG501", f"cannot read '{path}': {e.strerror or e}", None, hints=_meant(path))
+        bag.error("OPG501", f"cannot read '{path}': {e.strerror or e}", None, hints=likely_path(path))
         return None
 
 
@@ -113,7 +113,7 @@ def lying_elsewhere(path: Path) -> tuple[Path, ...]:
     return tuple(sorted(dict.fromkeys(kept)))
 
 
-def _meant(path: Path) -> tuple[str, ...]:
+def likely_path(path: Path) -> tuple[str, ...]:
     """What is meant by a path that is none: a spec or a folder of specs beside it, or a spec of the usual folder."""
     if path.exists():
         return ()

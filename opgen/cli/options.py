@@ -112,9 +112,10 @@ def default_specs(name: str) -> tuple[Path, ...]:
     missing = [path for path in stated.specs if not path.exists()]
     if missing:
         from opgen.diagnostics.model import Diagnostic, UserError
+        from opgen.pipeline import likely_path
 
-        message = f"there is no file or folder {missing[0]}"
-        raise UserError((Diagnostic("OPG508", message, stated.specs_place, "named here"),))
+        message, hints = f"there is no file or folder {missing[0]}", likely_path(missing[0])
+        raise UserError((Diagnostic("OPG508", message, stated.specs_place, "named here", hints=hints),))
     found = stated.specs or (Path("specs"),)
     if found == (Path("specs"),) and not found[0].is_dir():
         raise click.UsageError(f"there is no folder specs here; name a spec: opgen {name} PATH")

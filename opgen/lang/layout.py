@@ -158,6 +158,8 @@ def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
     parts = () if isinstance(e, Access) else operands(e)
     if isinstance(e, Call) and e.name in ("given", "cast", "pad"):  # these have words of their own for it
         parts = parts[1:] if e.name == "pad" else parts[:-1]
+    if isinstance(e, Reduction):  # an extent reads no tensor, which is told there
+        parts = (e.body,) if e.further is None else (e.body, e.further)
     for part in parts:
         yield from bare(words, part)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Diagnostic, Label, Severity
 from opgen.ir import text
 from opgen.ir.polynomial import slope
-from opgen.ir.scalar import ONE, Apply, Batch, Dim, Index, Lit, Scalar, walk
+from opgen.ir.scalar import BATCH, ONE, Apply, Batch, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
@@ -30,8 +30,11 @@ def extent_of(f: Frame, e: Expr) -> Scalar | None:
     """A written extent: an integer expression of dims and int params."""
     for name, node in names_read(e).items():
         if name in f.state.tensors or (f.scope is not None and f.scope.find(name) is not None):
+            shape = f.decl.shapes.get(name, ())
+            sizes = [text.position(size) for size in shape] if BATCH not in shape else []
+            counted = (f"`{name}` has as many elements as its dim: write `{sizes[0]}`",) if len(sizes) == 1 else ()
             f.error(
-                "OPG226", "an extent is made of dims and int params", node.span, *as_param(f.decl, name),
+                "OPG226", "an extent is made of dims and int params", node.span, *as_param(f.decl, name), *counted,
                 label="neither", notes=("shapes that depend on data are reserved for later",),
             )  # fmt: skip
             return None

@@ -27,7 +27,7 @@ from opgen.schema.module_checks import mode_among
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 from opgen.schema.of_tests import gathered
-from opgen.schema.unknown import by_absence, by_choice, by_value, text_cut
+from opgen.schema.unknown import WITHIN, by_absence, by_choice, by_value, text_cut
 from opgen.schema.yaml_hints import LACKING
 from opgen.schema.yaml_nodes import parse, without_blank
 
@@ -312,6 +312,8 @@ class _Report:
             if whole and name in bounds and name != next(field for field in bounds if field != "domain"):
                 self.renamed[id(node)] = None
                 return  # told with the first
+        if owner in WITHIN and isinstance(node, Mapping):  # it may be an entry of its own
+            self.bag.doubt(frozenset((name,)))
         hints = hints or ((cut.hint,) if cut is not None else ())
         notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span

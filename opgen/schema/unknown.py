@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from opgen.diagnostics.suggest import closest, edits
+from opgen.schema.cases import in_flow
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 from opgen.schema.starts import of_start
 
@@ -18,6 +19,8 @@ _SETTINGS = (
 _MAYBE = ("optional", "nullable", "allow_none", "allow_null", "none_ok", "maybe", "may_be_none", "missing")
 _MISSING = {"an input": "optional: true", "a param": "default: null"}
 
+WITHIN = ("an input", "a param", "an output")
+_FIELDS = {"shape", "dtype", "type", "default", "choices", "domain"}  # that tell an entry
 _OF_ENTRIES = ("inputs", "params", "dims", "functions", "outputs", "module", "tests")
 _REDUCED = ("mean", "sum", "none")  # the choices that may stand for a reduction in most losses
 
@@ -50,6 +53,14 @@ def by_value(name: str, node: object, beside: Node, owner: str, root: Mapping | 
         return None, (f"write `{_MISSING[owner]}`",)
     if owner == "a spec" and root is not None and (said := of_start(name, node, root)):
         return None, said
+    if owner in WITHIN and isinstance(beside, Mapping) and beside.key is not None:
+        entries = [(k.text, v) for k, v in beside.entries]
+        within = [(k, v) for k, v in entries if isinstance(v, Mapping) and _FIELDS & {key.text for key, _ in v.entries}]
+        if name in (n for n, _ in within):
+            kept = ", ".join(f"{k}: {in_flow(v)}" for k, v in entries if (k, v) not in within)
+            others = ", ".join(f"{k}: {in_flow(v)}" for k, v in within)
+            told = f"an entry stands beside `{beside.key}`, not in it"
+            return None, (f"{told}: write `{beside.key}: {{{kept}}}, {others}`",)
     if name == "absent" and owner == "a param":
         return None, ("a param that may be missing has `default: null`, and a formula says what holds without it",)
     if owner == "a spec" and name.lower() in _SETTINGS and isinstance(node, Mapping) and node.entries:

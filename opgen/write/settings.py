@@ -180,7 +180,11 @@ def _settings(out: Path, bag: Bag) -> Settings:
         text = path.read_text(encoding="utf-8")
         content = tomllib.loads(text)
     except (OSError, ValueError) as e:
-        bag.error("OPG508", f"{_shown(path)} cannot be read: {e}", None, hints=["it has to be TOML in UTF-8"])
+        at = re.search(r" \(at line (\d+), column (\d+)\)$", str(e))
+        told, span = (
+            (str(e), None) if at is None else (str(e)[: at.start()], _at(Source(_shown(path), text), *at.groups()))
+        )
+        bag.error("OPG508", f"{_shown(path)} cannot be read: {told}", span, hints=["it has to be TOML in UTF-8"])
         return Settings()
     source = Source(_shown(path), text)
     table = _table(content).get("tool", {})
@@ -193,8 +197,10 @@ def _settings(out: Path, bag: Bag) -> Settings:
     values = dict(_table(stated))
     for key, what, fits, hint in _FORMS:
         if key in values and not fits(values[key]):
-            message = f"{values.pop(key)!r} cannot be {what}"
-            bag.error("OPG508", message, _place(source, key), hints=[hint])
+            value = values.pop(key)
+            better = _word(value) if key == "namespace" and isinstance(value, str) else ""
+            hints = [f'write `namespace = "{better}"`'] if usable(better) else [hint]
+            bag.error("OPG508", f"{value!r} cannot be {what}", _place(source, key), hints=hints)
     specs = values.get("specs", [])
     return Settings(
         namespace=_as(str, values.get("namespace")),
@@ -230,6 +236,13 @@ def _shown(path: Path) -> str:
     """A path as short as a person would write it from here."""
     shown = os.path.relpath(path)
     return str(path) if shown.startswith("..") else shown
+
+
+def _at(source: Source, line: str, column: str) -> Span:
+    """The rest of a line from a column on."""
+    lines = source.text.split("\n")
+    start = sum(len(before) + 1 for before in lines[: int(line) - 1]) + int(column) - 1
+    return Span(source, start, max(start + 1, source.text.find("\n", start)))
 
 
 def _place(source: Source, key: str) -> Span | None:

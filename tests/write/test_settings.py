@@ -86,7 +86,9 @@ def test_a_namespace_is_stated_in_the_settings_or_in_the_call(tmp_path: Path) ->
         ("[tool.opgen]\nisa = []\n", 2, ("[] cannot be the instruction sets",)),
         ('[tool.opgen]\ncuda = ["9.0", "sm_90"]\n', 2, ("cannot be the compute capabilities", '"9.0+PTX"')),
         ("[tool.opgen]\ncuda = 9.0\n", 2, ("9.0 cannot be the compute capabilities",)),
-        ("[tool.opgen\n", None, ("cannot be read",)),
+        ("[tool.opgen\n", 1, ("cannot be read",)),
+        ('[tool.opgen]\nout = "gen\n', 2, ("cannot be read: Illegal character",)),
+        ('[tool.opgen]\nnamespace = "my-ns"\n', 2, ('write `namespace = "my_ns"`',)),
         ("tool = 3\n", None, ()),
     ],
 )
@@ -117,6 +119,9 @@ def test_commands_need_no_flags_in_a_project_with_settings(
     assert sorted(p.parent.name for p in (root / "src/mylib/ops").glob("*/manifest.json")) == ["scale", "twice"]
     assert run(["build", "--check"]) == 0
     assert run(["lint"]) == 0
+    (root / "pyproject.toml").write_text("[tool.opgen]\nspecs = 'formula'\n")
+    assert run(["build"]) == 1
+    assert "did you mean ../formulas?" in capfd.readouterr().err
     (root / "pyproject.toml").write_text("[tool.opgen]\nspec = 'formulas'\n")
     capfd.readouterr()
     assert run(["compile"]) == 1

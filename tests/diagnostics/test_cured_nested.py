@@ -1,0 +1,40 @@
+"""Entries that stand within another one, and extents that are tensors: told once, with the line that builds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, said, whole
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant", "line"),
+    [
+        ("inputs: {x: {shape: [..., N], w: {shape: [N]}}}", "inputs: {%s}", "y[..., n] = x[..., n]*w[n]"),
+        ("inputs:\n  x:\n    shape: [..., N]\n    w:\n      shape: [N]", "inputs: {%s}", "y[..., n] = x[..., n]*w[n]"),
+        (
+            "inputs: {x: {shape: [N], w: {shape: [N]}, v: {shape: [N], dtype: int}}}",
+            "inputs: {%s}",
+            "y[n] = x[n]*w[n]*v[n]",
+        ),
+        (
+            "inputs: [x]\nparams: {p: {type: float, default: 1, q: {type: int, default: 2}}}",
+            "inputs: [x]\nparams: {%s}",
+            "y = p*q*x",
+        ),
+    ],
+)
+def test_an_entry_within_another_one_is_told_with_all_of_them(wrong: str, meant: str, line: str) -> None:
+    text = whole(wrong, line)
+    assert {d.code for d in diagnosed(text)} == {"OPG110"}
+    written = list(dict.fromkeys(part for part in said(text) if ": {" in part))
+    assert len(written) == 1
+    built(whole(meant % written[0], line))
+
+
+@pytest.mark.parametrize("line", ["y[n] = sum[r < w](x[n, r])", "y[n, r < w] = x[n, r]"])
+def test_an_extent_that_is_a_tensor_is_told_the_dim_that_counts_it(line: str) -> None:
+    text = whole("inputs: {x: {shape: [N, K]}, w: {shape: [K]}}", line)
+    (found,) = diagnosed(text)
+    assert (found.code, said(text)[-1]) == ("OPG226", "K")
+    built(text.replace("r < w", "r < K"), warned=True)

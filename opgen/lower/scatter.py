@@ -83,6 +83,8 @@ def lower_scatter(
         scope.loops.remove(BATCH)
     so_far = len(bag.items)
     body = numeric(frame.lower(s.value))
+    if at is None:  # it is open then which indices there are
+        bag.keep([d for k, d in enumerate(bag.items) if k < so_far or d.code != "OPG204"])
     told = body.kind is not None or lacks_extents_only(frame, s.value, so_far)
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
     good = every(resolve(frame, i, body=told, where=_apart(frame, s, infos)) for i in infos)

@@ -32,6 +32,15 @@ def test_an_entry_within_another_one_is_told_with_all_of_them(wrong: str, meant:
     built(whole(meant % written[0], line))
 
 
+@pytest.mark.parametrize("body", ["x[e, d]", "x[e, d]*x[e, 0]"])
+def test_a_place_without_indices_leaves_open_which_indices_a_scatter_has(body: str) -> None:
+    fields = "inputs: {x: {shape: [E, D]}, dst: {shape: [E], dtype: int}}\nparams: {n: int}\ndims: {N: n}"
+    text = whole(f"{fields}\noutputs: {{y: {{shape: [N, D]}}}}", f"y[dst, d] += {body}")
+    (found,) = diagnosed(text)
+    assert (found.code, said(text)) == ("OPG242", ["dst[e]"])
+    built(text.replace("y[dst,", "y[dst[e],"))
+
+
 @pytest.mark.parametrize("line", ["y[n] = sum[r < w](x[n, r])", "y[n, r < w] = x[n, r]"])
 def test_an_extent_that_is_a_tensor_is_told_the_dim_that_counts_it(line: str) -> None:
     text = whole("inputs: {x: {shape: [N, K]}, w: {shape: [K]}}", line)

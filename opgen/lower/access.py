@@ -204,7 +204,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if not hints and not f.decl.inputs:
         hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
     elif not hints and len(name) == 1 and f.scope is not None:
-        hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
+        hints = (*missing.number(f, name), f"an index is bound left of `=` or by a reduction, `sum[{name} < N](…)`")
     if f.place == "a derivative" and name.startswith(("grad", "upstream", "cotangent")):
         hints = (
             f"a derivative is that of the value by its argument; opgen multiplies it with what comes from behind: leave"

@@ -132,7 +132,7 @@ def as_batch(f: Frame, span: Span) -> tuple[str, ...]:
     for a in _around(own.value, span):
         shape = f.decl.shapes.get(a.name, (BATCH,))
         free = [k for k, i in enumerate(a.items) if isinstance(i, Name) and f.scope and f.scope.find(i.name) is None]
-        if BATCH in shape or free != [*range(len(free))] or len(shape) != len(a.items):
+        if not free or BATCH in shape or free != [*range(len(free))] or len(shape) != len(a.items):
             continue
         beside = (n for n in nodes(own.value) if isinstance(n, Access) and n is not a)
         own_names = {i.name for i in a.items[: len(free)] if isinstance(i, Name)}

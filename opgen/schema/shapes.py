@@ -46,14 +46,20 @@ def items(node: object) -> list[Node]:
             sizes = [f"{dim(k.text)}: {v.text}" for k, v in entries if isinstance(v, Scalar) and v.text.isdecimal()]
             beside = f"; sizes for tests stand there: `tests: {{sizes: {{{', '.join(sizes)}}}}}`" if sizes else ""
             raise _meant(node, map(_dim, dims), beside, "" if sizes else "a list has square brackets: ")
-        case Sequence(items=(Sequence(items=inner),)) if inner and all(isinstance(i, Scalar) for i in inner):
+        case Sequence(items=(Sequence(items=inner) as group,)) if inner and _stands_alone(group):
             raise _meant(node, (_dim(i) for i in inner if isinstance(i, Scalar)))
-        case Sequence(items=(Scalar() as alone,)) if len(found := _read(alone)) > 1:
+        case Sequence(items=(Scalar() as alone,)) if alone.text[:1] != "(" and len(found := _read(alone)) > 1:
             raise _meant(node, found)
         case Sequence():
             return [as_group(item) for item in node.items]
         case _:
             raise expected(_WHAT, node)
+
+
+def _stands_alone(group: Sequence) -> bool:
+    """Whether a list of dims is nowhere an axis among others, as the group of an einops pattern is."""
+    text, own = group.span.source.text, group.span.text
+    return all(isinstance(i, Scalar) for i in group.items) and text.count(own) == text.count(f"[{own}]")
 
 
 def _dim(node: Scalar) -> Scalar:
@@ -88,6 +94,7 @@ def _read(node: Scalar) -> tuple[Scalar, ...]:
     if (rank := _RANK.fullmatch(text)) is not None:
         text = ",".join(_LETTERS[: int(rank[1])])
     inner = _unwrapped(_TYPED.sub("", text, count=1))
+    inner = re.sub(r"(?<=\w)\s*([-+*/]+)\s*(?=\w)", r"\1", inner)
     parts = [*_parts(inner)] if re.search(r"\b(?:or|and)\b", text) is None else []
     free = (c for c in _LETTERS if c not in parts)
     words = [next(free) if part.lower() in _FREE else _item(part) for part in parts]

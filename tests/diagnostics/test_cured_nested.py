@@ -47,3 +47,11 @@ def test_an_extent_that_is_a_tensor_is_told_the_dim_that_counts_it(line: str) ->
     (found,) = diagnosed(text)
     assert (found.code, said(text)[-1]) == ("OPG226", "K")
     built(text.replace("r < w", "r < K"), warned=True)
+
+
+def test_a_letter_that_is_nothing_may_be_a_number_or_an_index() -> None:
+    text = whole("inputs: [x]\nparams: {p: float}", "y = x**q + p")
+    (found,) = diagnosed(text)
+    assert said(text)[0] == "params: {…, q: float}"
+    assert len(found.hints) == 2
+    built(text.replace("p: float", "p: float, q: float"))

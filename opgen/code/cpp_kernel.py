@@ -131,9 +131,10 @@ class _PartCode(Runs):
             kept = [self._kept(n) for n in within if isinstance(n, Tile)]
             points = self._points(tuple(n for n in within if not isinstance(n, Tile)), "row")
             runs = [*kept, *block("outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", points, "});")]
-        head = f"rt::parallel(host, outer.count, {self._work()}, [=, &host](int64_t begin, int64_t end) {{"
-        adds = self.across and any(isinstance(n, Atomic) for n in inside(within))  # neighbours to one line of a cache
-        return block(head, self.behind_still(runs), "}, rt::lane_count);" if adds else "});")
+        adds = self.across and any(isinstance(n, Atomic) for n in inside(within))
+        call = "rt::parallel_lines" if adds else "rt::parallel"
+        head = f"{call}(host, outer.count, {self._work()}, [=, &host](int64_t begin, int64_t end) {{"
+        return block(head, self.behind_still(runs), "});")
 
     def _cleared(self, within: Body) -> str | None:
         """The buffer that outer loops fill with zeros from end to end."""

@@ -240,6 +240,12 @@ void parallel(const OpgenHost& host, int64_t count, int64_t work, const Body& bo
   }
 }
 
+// The same where neighbours store to one line of a cache, which threads would take from each other.
+template <typename Body>
+void parallel_lines(const OpgenHost& host, int64_t count, int64_t work, const Body& body) {
+  parallel(host, count, work, body, shortest_piece);
+}
+
 // Folds the points of a loop in chunks of fixed size, one after the other within a chunk, and the chunks in order.
 template <typename Part, typename Body>
 void chunked(const OpgenHost& host, int64_t count, Part& total, const Body& body) {

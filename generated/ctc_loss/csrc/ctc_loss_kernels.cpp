@@ -927,7 +927,7 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel_lines(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
       const rt::Apart grad_a_apart(grad_a, 0, over_s);
       const rt::Ahead label_ahead_2(label, 1, over_s, outer);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -945,7 +945,7 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
                                   rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2_2));
         });
       });
-    }, rt::lane_count);
+    });
   }
   return rt::status(host);
 }

@@ -47,7 +47,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), 0, grad_weight.stride(1)});
   rt::Loops<3> over_batch;
   over_batch.batch(call, &grad_output, &input, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     const rt::Ahead input_ahead(input, 1, over_batch, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -63,7 +63,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 

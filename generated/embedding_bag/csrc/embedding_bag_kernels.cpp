@@ -66,7 +66,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_n_l;
   over_n_l.dim(N, {grad_output.stride(0), per_sample_weights.stride(0), input.stride(0), 0});
   over_n_l.dim(L, {0, per_sample_weights.stride(1), input.stride(1), 0});
-  rt::parallel(host, outer.count, over_n_l.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_n_l.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_output_apart(grad_output, 0, over_n_l);
     const rt::Ahead input_ahead(input, 2, over_n_l, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -83,7 +83,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 

@@ -23,7 +23,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {0, input.stride(1), 0, 0, output.stride(1)});
   rt::Loops<5> over_e;
   over_e.dim(E, {edge_weight.stride(0), 0, source.stride(0), target.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Ahead source_ahead(source, 2, over_e, outer);
     const rt::Ahead target_ahead(target, 3, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -43,7 +43,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 
@@ -65,7 +65,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), 0, 0, 0, grad_input.stride(1)});
   rt::Loops<5> over_e;
   over_e.dim(E, {0, target.stride(0), edge_weight.stride(0), source.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Ahead target_ahead(target, 1, over_e, outer);
     const rt::Ahead source_ahead(source, 3, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -85,7 +85,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 
@@ -145,7 +145,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), 0, 0, grad_input.stride(1)});
   rt::Loops<4> over_e;
   over_e.dim(E, {0, target.stride(0), source.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Ahead target_ahead(target, 1, over_e, outer);
     const rt::Ahead source_ahead(source, 2, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -164,7 +164,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 

@@ -60,7 +60,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &top);
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart input_apart(input, 0, over_n);
     const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -76,7 +76,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(top, 0, top.stride(0), 0, top_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 
@@ -165,7 +165,7 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &condition, nullptr, &ties_top);
   rt::Loops<3> over_n;
   over_n.dim(N, {condition.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
@@ -179,7 +179,7 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(ties_top, 0, ties_top.stride(0), 1, ties_top_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 

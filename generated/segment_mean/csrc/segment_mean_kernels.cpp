@@ -50,7 +50,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &total_2);
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart input_apart(input, 0, over_n);
     const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -66,7 +66,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(total_2, 0, total_2.stride(0), 0, total_2_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 

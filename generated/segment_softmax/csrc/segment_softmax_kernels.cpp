@@ -30,7 +30,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &top);
   rt::Loops<3> over_e;
   over_e.dim(E, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart input_apart(input, 0, over_e);
     const rt::Ahead segment_ahead(segment, 1, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -46,7 +46,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(top, 0, top.stride(0), 0, top_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 
@@ -66,7 +66,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &input, &top, &total_2);
   rt::Loops<4> over_e;
   over_e.dim(E, {segment.stride(0), input.stride(0), 0, 0});
-  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart input_apart(input, 1, over_e);
     const rt::Ahead segment_ahead(segment, 0, over_e, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -85,7 +85,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(total_2, 0, total_2.stride(0), 0, top_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 
@@ -138,7 +138,7 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &output, nullptr, &dot_output);
   rt::Loops<4> over_e;
   over_e.dim(E, {grad_output.stride(0), output.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_output_apart(grad_output, 0, over_e);
     const rt::Apart output_apart(output, 1, over_e);
     const rt::Ahead segment_ahead(segment, 2, over_e, outer);
@@ -157,7 +157,7 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(dot_output, 0, dot_output.stride(0), 0, dot_output_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 

@@ -20,7 +20,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &output);
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+  rt::parallel_lines(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart input_apart(input, 0, over_n);
     const rt::Ahead segment_ahead(segment, 1, over_n, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
@@ -36,7 +36,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                 rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
-  }, rt::lane_count);
+  });
   return rt::status(host);
 }
 

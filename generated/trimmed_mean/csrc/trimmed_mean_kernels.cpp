@@ -95,7 +95,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel_lines(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
       const rt::Ahead argsort_k_ahead_2(argsort_k, 1, over_k, outer);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
@@ -113,7 +113,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
                                   rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1_2));
         });
       });
-    }, rt::lane_count);
+    });
   }
   return rt::status(host);
 }

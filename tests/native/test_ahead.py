@@ -36,6 +36,16 @@ inputs:
 forward: |
   y[..., d] = weight[d]*x[..., d]/(1 + mean[d](x[..., d]**2))
 """,
+    "short_rows": """
+op: short_rows
+inputs:
+  x: {shape: [..., C]}
+  w: {shape: [C]}
+  at: {shape: [...], dtype: int}
+  table: {shape: [V, C]}
+forward: |
+  y[..., c] = x[..., c]*w[c] + table[at[...], c]
+""",
     "corners": """
 op: corners
 inputs:
@@ -121,9 +131,34 @@ def test_short_last_loops_of_a_scatter(package: Any, dtype: torch.dtype, n: int)
     agree(package, "corners", torch.randn(n).to(dtype) / 8, torch.randint(-1, 9, (n,)), dtype=dtype)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("c", [1, 3, 15, 16])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (1025,), (70, 300), (20_000,)])
+def test_short_rows_take_turns(package: Any, dtype: torch.dtype, c: int, shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        x, w, table = (torch.randn(*s, c).to(dtype) / 8 for s in (shape, (), (9,)))
+        agree(package, "short_rows", x, w, torch.randint(0, 9, shape), table, dtype=dtype)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_many_arrays_have_short_runs() -> None:
+    folder = Path(__file__).resolve().parents[2] / "generated"
+    short = [(folder / op / "csrc" / f"{op}_kernels.cpp").read_text() for op in ("quaternion_rotate", "silu")]
+    assert ["OPGEN_SHORT_RUNS" in text for text in short] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("op", "text"),
-    [("bags", "ids_ahead.row(table"), ("far_columns", "_apart.run("), ("corners", ".lengthen()")],
+    [
+        ("bags", "ids_ahead.row(table"),
+        ("far_columns", "_apart.run("),
+        ("corners", ".lengthen()"),
+        ("short_rows", ".arrange()"),
+    ],
 )
 def test_what_is_tested_is_there(package: Any, op: str, text: str) -> None:
     folder = Path(str(package.__path__[0])) / op / "csrc"

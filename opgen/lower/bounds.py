@@ -46,7 +46,7 @@ def bounds(d: Declarations) -> Iterator[Diagnostic]:
         if than := _than(d, a, c, away):
             message = f"the lower bound is {than}: this is `{respelled(p.value)}`"
             yield doubt("OPG276", message, c, "whatever is bounded", f"write `{p.turned}`")
-        elif Known(d).shown(_with_defaults(d, away, once), strict=True):
+        elif Known(d).shown(with_defaults(d, away, once), strict=True):
             message = f"with the defaults, the lower bound is above the upper one: this is `{respelled(p.value)}`"
             yield doubt("OPG276", message, c, "whatever is bounded", f"write `{p.turned}`", *_exchanged(d, p))
 
@@ -82,7 +82,7 @@ def _than(d: Declarations, a: Assign, c: Call, away: Linear) -> str:
     return f"never below the upper one where {listed(sizes, 'and')} {are} not 0" if some else ""
 
 
-def _with_defaults(d: Declarations, e: Linear, once: Mapping[str, Assign]) -> Linear:
+def with_defaults(d: Declarations, e: Linear, once: Mapping[str, Assign]) -> Linear:
     """A sum with the numbers that are the defaults of its params."""
     values = {n: v for n, found in d.defaults.items() if len(found) == 1 and literal(v := found[0]) is not None}
     if not values:

@@ -14,10 +14,18 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.counts import as_param, new_param
+from opgen.lower.furthest import (
+    before_the_start,
+    block_of,
+    furthest,
+    of_quotient,
+    padded_windows,
+    place_value,
+    windows,
+)  # fmt: skip
 from opgen.lower.idle import bound_again, bound_within, counted_by, divided_by, idle_param, read_nowhere
 from opgen.lower.no_middle import neighbours_only
 from opgen.lower.outside import left_out
-from opgen.lower.range import before_the_start, block_of, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
 from opgen.lower.window import window_size
@@ -243,14 +251,14 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         goes_on = _is_round(c) or _is_shifted_by_branch(f, inside, info)
         if isinstance(c.extent, Dim) and (goes_on or _is_compared(f, index, c.extent.name)):
             return f"state its extent: `{index} < {c.extent.name}`"
-        if (end := block_of(f, c, info) or furthest(f, c, info)) is not None:
+        if (end := block_of(f, c, info) or place_value(f, c, info) or furthest(f, c, info)) is not None:
             beyond = isinstance(c.extent, Dim) and end.startswith(f"{c.extent.name} + ")
             namesake = of_namesakes(f, index) if beyond else ""
             return f"state its extent: `{index} < {namesake or end}`"
         if (end := windows(f, c, info)) is not None:
             size = _new_size(index, dims)
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
-        if (end := place_value(c, info) or of_quotient(c, info)) is not None:
+        if (end := of_quotient(c, info)) is not None:
             return f"state its extent: `{index} < {end}`"
     if inside:
         return f"state its extent where it is introduced, `{index} < …`{_ANY}"
@@ -258,7 +266,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         size = _new_size(index, dims)
         every = f"`{index} < {size}` with `dims: {{{size}: {windows_of}}}`"
         kept = f", or `{index} < {info.beside.name}` for as many as there are without" if info.beside else ""
-        return f"state its extent: {every} for all windows of what is padded{kept}"
+        reduced = f.scope is None or info not in f.scope.root().loops
+        return f"state its extent: {every} for all {'places' if reduced else 'windows'} of what is padded{kept}"
     if info.beside is not None:
         return f"state its extent: `{index} < {info.beside.name}`"
     if info.padded and (f.scope is None or info not in f.scope.root().loops):

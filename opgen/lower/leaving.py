@@ -102,7 +102,8 @@ def _in_front(
     """What a position means that begins in front of its tensor: one counted from there, if all fit that are read."""
     padded = _padded(f, c, below=True, above=high is None or not is_nonnegative(last - high, facts))
     if c.site.written or high is None or all(isinstance(n, Param | Lit) for n in _atoms(low)):
-        return padded  # so far back, whatever the sizes
+        last_ones = None if c.indices else rewritten(c, _shown(last + number(1) + low))
+        return (*([] if last_ones is None else [f"counted from the end: `{last_ones}`"]), *padded)  # whatever the sizes
     if is_nonnegative(last - (high - low), facts):
         moved = rewritten(c, f"{c.span.text} + {_shown(-low)}")
         return () if moved is None else (f"count from the first place that is read: `{moved}`",)

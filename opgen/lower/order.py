@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Span
+from opgen.ir import text
+from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Kind
 from opgen.ir.scalar import (
     NAN,
@@ -24,13 +26,17 @@ from opgen.ir.scalar import (
     add,
     call,
     mul,
+    neg,
     sub,
     where,
 )
-from opgen.lang.nodes import Number, Reduction, Unary
+from opgen.lang.nodes import Expr, Name, Reduction, Unary
 from opgen.lang.unparse import unparse
+from opgen.lower.assigned import assigned_once
+from opgen.lower.bounds import with_defaults
 from opgen.lower.kinds import numeric
 from opgen.lower.lazy import take_out
+from opgen.lower.multiples import Known, multiples, plus
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Typed
 from opgen.lower.whole import integer
 
@@ -100,34 +106,46 @@ def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
 
 
 def _within(f: Frame, e: Reduction, further: Scalar) -> bool:
-    """Whether a number can be the share of a quantile, or a place among the elements; says so where it cannot."""
-    value = _number(f, further)
-    if e.further is None or value is None:
+    """Whether a number can be the share of a quantile, or a place among the elements, with the defaults of params and
+    by what their domains say; says so where it cannot.
+    """
+    if e.further is None:
         return True
-    span, shown = e.further.span, f"{float(value):g}"
+    once = assigned_once(f.decl)
+    number = multiples(e.further, once)
+    usual, known = with_defaults(f.decl, number, once), Known(f.decl)
+    value = usual.get(None, Fraction(0)) if {*usual} <= {None} else None
+    span, shown = e.further.span, unparse(e.further)
+    if isinstance(further, Param) and value is not None:
+        shown = f"{float(value):g}"
+    below = known.shown(plus({}, number, -1), strict=True) or (value is not None and value < 0)
     if e.name == "quantile":
-        if 0 <= value <= 1:
+        percent = known.shown(plus(number, {None: Fraction(1)}, -1), strict=True) or (value is not None and value > 1)
+        if not below and not percent:
             return True
-        write = "write `" if isinstance(further, Lit) else f"the default of `{unparse(e.further)}` is `"
-        hint = f"for {shown} percent {write}{float(value) / 100:g}`" if 1 < value <= 100 else "the median is at `0.5`"
+        hint = "the median is at `0.5`"
+        if not below and (value is None or value <= 100):
+            hint = _of_percent(further, e.further, value)
         f.error("OPG232", "the share of a quantile lies between 0 and 1", span, hint)
         return False
-    if value >= 1:
+    if not known.shown(plus({None: Fraction(1)}, number, -1), strict=True) and (value is None or value >= 1):
         return True
     hint = "the least element is at `1`"
-    if value < 0 and isinstance(further, Lit):
-        falling = replace(e, body=Unary("-", e.body, e.body.span), further=Number(int(-value), span))
+    if below and not isinstance(further, Param):
+        place = Name(text.scalar(polynomial(neg(further)).scalar()), span)
+        falling = replace(e, body=Unary("-", e.body, e.body.span), further=place)
         hint = f"counted from the greatest: `-{unparse(falling)}`"
     f.error("OPG232", f"`kth` counts from 1, so that no element is at {shown}", span, hint)
     return False
 
 
-def _number(f: Frame, e: Scalar) -> int | Fraction | None:
-    """A literal, or the default of a param."""
-    if isinstance(e, Lit):
-        return e.value
-    default = f.decl.defaults.get(e.name, ()) if isinstance(e, Param) else ()
-    return default[0].value if len(default) == 1 and isinstance(default[0], Number) else None
+def _of_percent(further: Scalar, share: Expr, value: Fraction | None) -> str:
+    """How a share is written that is a number of percent."""
+    if value is None or not isinstance(further, Lit | Param):
+        written = unparse(share)
+        return f"for percent write `{written if isinstance(share, Name) else f'({written})'}/100`"
+    write = "write `" if isinstance(further, Lit) else f"the default of `{unparse(share)}` is `"
+    return f"for {float(value):g} percent {write}{float(value) / 100:g}`"
 
 
 def _between(row: _Row, rank: Scalar, last: Scalar, *, stated: bool) -> Scalar:

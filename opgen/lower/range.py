@@ -5,14 +5,12 @@ Positions are noted while a formula is lowered and judged when the extents of it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
-from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
-from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
+from opgen.ir.ranges import corner, facts_of, is_nonnegative
+from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Dots, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes, statement_at
@@ -21,6 +19,7 @@ from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, less, shift, without_first
 from opgen.lower.exchanged import exchanged
 from opgen.lower.from_0 import from_0
+from opgen.lower.furthest import furthest, step_and_room
 from opgen.lower.guarded import guarded
 from opgen.lower.half_way import half_way
 from opgen.lower.later import shorter_or_filled
@@ -127,7 +126,7 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         hints = (filled, *(_earlier_end(f, c) if ahead else from_the_start(f, c)))
         if not ahead and len(hints) > 1 and _divides(f, c):
             hints = (hints[1].removeprefix("or "), *hints[2:], f"or {filled}")
-        if ahead and (count := fewer_windows(f, c, _step_and_room)):
+        if ahead and (count := fewer_windows(f, c, step_and_room)):
             hints = (*count, f"or {filled}")
         elif ahead and (ends := _stated_ends(f, c)):
             hints = shorter_or_filled(f, c, ends, filled)
@@ -270,123 +269,6 @@ def _with_ring(f: Frame, c: Check, hints: tuple[str, ...]) -> tuple[str, ...]:
         first, *rest = hints
         return (f"to wrap around, as the read beside it does: write `{read}`", f"or {first}", *rest)
     return (*hints, f"or, to wrap around{', here and in the reads beside it' if both else ''}: `{read}`")
-
-
-def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
-    """The extent with which an index just reaches the end of what a position reads; None where that is not clear."""
-    parts = _step_and_room(f, c, info)
-    step = None if parts is None else parts[0].constant
-    if parts is None or step is None or step < 1:
-        return None
-    room = parts[1]
-    if step == 1:
-        halves = (n for n, e in f.state.dims.items() if e == call("floordiv", c.extent, Lit(2)))
-        half = next((n for n in halves if (polynomial(c.extent) - room - polynomial(Dim(n))).constant == 0), None)
-        return half or text.scalar(room.scalar())
-    return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
-
-
-def block_of(f: Frame, c: Check, info: IndexInfo) -> str | None:
-    """The size of the blocks that make up a dim, `H` of `R: 4*H`, in one of which an index moves: `x[2*H + h]`."""
-    parts = polynomial(c.position).split(Index(next(name for name, i in c.indices if i is info)))
-    if parts is None or parts[0] != number(1) or not isinstance(c.extent, Dim):
-        return None
-    whole, first = polynomial(c.extent, f.state.dims), parts[1]
-    for size in (Dim(name) for name in f.decl.known_dims() if name != c.extent.name):
-        own, block = whole.split(size), first.split(size)
-        count, before = (None if x is None or x[1] != number(0) else x[0].constant for x in (own, block))
-        if count is not None and before is not None and count > 1 and 0 <= before < count:
-            return size.name
-    return None
-
-
-def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
-    """The same where the step from one position to the next is an int param or a dim."""
-    parts = _step_and_room(f, c, info)
-    step = None if parts is None else parts[0].scalar()
-    if parts is None or not isinstance(step, Param | Dim):
-        return None
-    count = call("floordiv", (parts[1] - number(1)).scalar(), step)
-    return f"{text.scalar(count)} + 1"
-
-
-def padded_windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
-    """How many windows there are in a tensor that is as much longer on either side as int params say."""
-    index = next(Index(name) for name, i in c.indices if i is info)
-    parts, facts = polynomial(c.position).split(index), _facts(f, c, info)
-    if parts is None or facts is None:
-        return None
-    first, last = (corner(parts[1], facts, least=end) for end in (True, False))
-    if first is None or last is None or first == last:
-        return None
-    shift = (number(0) - first).atoms()
-    if not shift or not all(isinstance(n, Param) for n in shift):
-        return None
-    step, room = parts[0].scalar(), polynomial(c.extent) - first - last
-    if step == Lit(1):
-        return text.scalar(room.scalar())
-    if not isinstance(step, Param) and not (isinstance(step, Lit) and step.value > 1):
-        return None
-    return f"{text.scalar(call('floordiv', (room - number(1)).scalar(), step))} + 1"
-
-
-def place_value(c: Check, info: IndexInfo) -> str | None:
-    """How far the last of two indices runs that count together, as in `g*D + d`."""
-    index = next(Index(name) for name, i in c.indices if i is info)
-    own = polynomial(c.position).split(index)
-    if own is None or own[0] != number(1):
-        return None
-    for name, _ in c.indices:
-        other = own[1].split(Index(name))
-        step = None if other is None else other[0].scalar()
-        if isinstance(step, Param | Dim) and other is not None and other[1] == number(0):
-            return text.scalar(step)
-    return None
-
-
-def of_quotient(c: Check, info: IndexInfo) -> str | None:
-    """How far an index runs of which several read one element, as in `x[t//2]`."""
-    match c.position:
-        case Apply("floordiv", (Index(name), Lit() | Param() | Dim() as step)) if isinstance(c.extent, Dim | Param):
-            own = any(n == name and i is info for n, i in c.indices)
-            return f"{text.scalar(step)}*{text.scalar(c.extent)}" if own else None
-        case _:
-            return None
-
-
-def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:
-    """Where reading begins if an index does at 0, where that is in front of the tensor for all sizes but the least."""
-    index = next(Index(name) for name, i in c.indices if i is info)
-    parts = polynomial(c.position).split(index)
-    moved = () if parts is None else [m for m, _ in parts[1].terms]
-    ahead = all(any(isinstance(a, Index) for a in m) for m in moved)  # no padding, but steps such as a dilation
-    facts = _facts(f, c, info, [a for m in moved for a in m if isinstance(a, Param)] if ahead else ())
-    if parts is None or facts is None or not c.always or not is_nonnegative(parts[0], facts):
-        return None
-    first = corner(parts[1], facts, least=True)
-    if first is None or is_nonnegative(first, facts) or not is_nonnegative(number(0) - first, facts):
-        return None
-    return text.scalar(first.scalar())
-
-
-def _facts(f: Frame, c: Check, info: IndexInfo, steps: Sequence[Scalar] = ()) -> Facts | None:
-    """What is known of the other indices of a position, if their extents are; `steps` are taken not to be negative."""
-    others = [(name, i) for name, i in c.indices if i is not info]
-    sizes = {name: i.stated or i.extent or (i.sites[0].extent if i.sites else None) for name, i in others}
-    if None in sizes.values():
-        return None
-    axes = tuple(Axis(name, size) for name, size in sizes.items() if size is not None)
-    return facts_of(axes, f.state.dims, steps)
-
-
-def _step_and_room(f: Frame, c: Check, info: IndexInfo) -> tuple[Polynomial, Polynomial] | None:
-    """What an index is multiplied with in a position, and how many places are left for it beside the other indices."""
-    index = next(Index(name) for name, i in c.indices if i is info)
-    parts, facts = polynomial(c.position).split(index), _facts(f, c, info)
-    if parts is None or facts is None:
-        return None
-    most = corner(parts[1], facts, least=False)
-    return None if most is None else (parts[0], polynomial(c.extent) - most)
 
 
 def _runs(low: Polynomial | None, high: Polynomial | None) -> str:

@@ -96,6 +96,17 @@ CASES: list[tuple[str, dict[str, str], Callable[..., torch.Tensor]]] = [
     ),
     *(
         (
+            whole(f"inputs: {{x: {{shape: [N, H]}}, z: {{shape: [N, L]}}}}\n{POSITIVE}", f"y[n, i] = {formula}"),
+            {" i]": f" i < {extent}]"},
+            partial(slid, weighted=True, width=4, step=step, apart=apart_by, at=0),
+        )
+        for formula, extent, step, apart_by in (
+            ("sum[l](x[n, i + l*d]*z[n, l]) + 0*s", "H - (L - 1)*d", 1, 2),
+            ("sum[l](x[n, 2*i + l*d]*z[n, l]) + 0*s", "(H + 1 - (L - 1)*d)//2", 2, 2),
+        )
+    ),
+    *(
+        (
             whole(f"inputs: {{x: {{shape: [N, H]}}, z: {{shape: [N, L]}}}}\n{POSITIVE}", f"y[n, p < P] = {formula}"),
             {"\nforward:": f"\ndims: {{P: {count}}}\nforward:"},
             partial(slid, weighted=weighted, width=width, step=step, apart=apart_by, at=at),
@@ -167,3 +178,20 @@ def test_a_param_goes_that_says_nothing_but_how_far_back(more: str, goes: bool) 
     (found,) = diagnosed(whole(fields, f"y[t] = x[t] + y[t - delay]/2{more}"))
     assert ("the param `delay` is left out then" in found.hints[0]) is goes
     built(whole(fields.partition("\n")[0], "y[t] = x[t] + y[t - 4]/2"))
+
+
+@pytest.mark.parametrize(
+    ("left", "extent"),
+    [("[n, p, r < k]", "H - (k - 1)*d"), ("[n, p]", "d"), ("[n, r < k, p]", "d"), ("[n, r, p]", "d")],
+)
+def test_the_last_of_two_digits_runs_to_its_base_and_a_window_as_far_as_it_fits(left: str, extent: str) -> None:
+    fields = "inputs: {x: {shape: [N, H]}}\nparams: {k: {type: int}, d: {type: int}}"
+    value = "sum[r](x[n, p + r*d])" if "r" not in left else "x[n, p + r*d]"
+    (found,) = (d for d in diagnosed(whole(fields, f"y{left} = {value} + 0*k")) if "`p`" in d.message)
+    assert found.hints == (f"state its extent: `p < {extent}`",)
+
+
+def test_what_stands_ahead_of_steps_is_outside() -> None:
+    fields = f"inputs: {{x: {{shape: [N, H]}}, w: {{shape: [R]}}}}\n{POSITIVE}"
+    (found,) = diagnosed(whole(fields, "y[n, p] = sum[r](x[n, p*s + r*d - 1]*w[r])"))
+    assert found.hints[0].startswith("`x` is read from -1 on: write `pad(x[n, p*s + r*d - 1], 0)`")

@@ -97,7 +97,7 @@ CASES: list[tuple[str, dict[str, str], Callable[..., torch.Tensor]]] = [
     *(
         (
             whole(f"inputs: {{x: {{shape: [N, H]}}, z: {{shape: [N, L]}}}}\n{POSITIVE}", f"y[n, i] = {formula}"),
-            {" i]": f" i < {extent}]"},
+            {"y[n, i": f"y[n, i < {extent}"},
             partial(slid, weighted=True, width=4, step=step, apart=apart_by, at=0),
         )
         for formula, extent, step, apart_by in (

@@ -24,9 +24,9 @@ from opgen.pipeline import SpecFile, Stage, Target
 from opgen.version import __version__
 from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, record_changes, removal
-from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, spec_label
+from opgen.write.refused import edited, foreign_files
 from opgen.write.settings import command, namespace_of
 from opgen.write.writer import clear_away, commit, exclusive
 
@@ -38,7 +38,6 @@ PathLike = str | os.PathLike[str]
 SHARED = ""
 _FEW = 8  # specs that a command in a hint lists
 _MANY = 6  # specs that are worth the start of other processes
-_DIFFS, _DIFF_LINES = 3, 24  # of files edited by hand: so many diffs are shown, and so much of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,10 +318,14 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
     try:
         with nullcontext() if run.check else exclusive(run.out):
             changes = find()
-            edits = tuple(c for c in changes if c.status is Status.EDITED)
-            if edits and not run.force:
-                run.changes += changes if run.check else edits
-                _report_edits(run, edits)
+            foreign = tuple(c for c in changes if c.status is Status.FOREIGN)
+            edits = () if run.force else tuple(c for c in changes if c.status is Status.EDITED)
+            if foreign or edits:
+                run.changes += changes if run.check else (*foreign, *edits)
+                namespace = ("--namespace", run.given) if run.given else ()
+                build = ("build", *map(str, run.paths), *namespace)
+                for told in (*foreign_files(run.out, foreign), *edited(run.out, edits, build)):
+                    run.bag.add(told)
                 return False
             if not run.check:
                 commit(run.out, changes, folder=unit.folder, pending=unit.pending, force=run.force)
@@ -338,26 +341,6 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
         run.bag.add(crash(e, f"{run.out / unit.folder} could not be written"))
         return False
     return True
-
-
-def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
-    namespace = ("--namespace", run.given) if run.given else ()
-    again, whole = (
-        command("build", *map(str, run.paths), option, *namespace, out=run.out) for option in ("--force", "--diff")
-    )
-    for number, change in enumerate(edits):
-        gone = change.after is None
-        lines = _DIFF_LINES if number < _DIFFS else 0
-        run.bag.error(
-            "OPG503",
-            f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
-            None,
-            notes=[] if gone else [shortened(unified(change, str(run.out)), lines, whole)],
-            hints=[
-                f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
-                f"{again} {'removes' if gone else 'overwrites'} it",
-            ],
-        )
 
 
 def _remove_orphans(run: _Run, paths: Sequence[Path]) -> list[str]:

@@ -60,6 +60,15 @@ def loads(text: str) -> Manifest | None:
     return Manifest(names["opgen"], names["spec"], names["spec_sha256"], options, files)
 
 
+def is_of_another(text: str) -> bool:
+    """Whether a file with the name of a manifest is one of another program."""
+    try:
+        raw = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(raw, dict) and bool(raw) and "schema" not in raw and "opgen" not in raw
+
+
 def _table(value: object) -> dict[str, str] | None:
     """A mapping of strings to strings, or None for anything else."""
     fits = isinstance(value, dict) and all(isinstance(k, str) and isinstance(v, str) for k, v in value.items())

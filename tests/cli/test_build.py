@@ -298,6 +298,19 @@ def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> Non
     assert not (project / "generated/one").exists()
 
 
+@pytest.mark.parametrize("options", [(), ("--force",), ("--check",)])
+def test_a_package_of_ones_own_is_no_place_for_operators(project: Path, opgen: Opgen, options: tuple[str, ...]) -> None:
+    (project / "mylib").mkdir()
+    (project / "mylib/one").mkdir()
+    (project / "mylib/one/__init__.py").write_text("mine")
+    code, _, err = opgen("build", "--out", "mylib", *options)
+    assert code == 1
+    assert "error[OPG503]: mylib/one/__init__.py was not made by opgen, and is not overwritten" in err
+    assert 'a folder of their own: `out = "mylib/ops"` in [tool.opgen], or --out mylib/ops' in err
+    assert (project / "mylib/one/__init__.py").read_text() == "mine"
+    assert not (project / "mylib/one/function.py").exists()
+
+
 def test_every_file_is_named_where_that_is_asked_for(project: Path, opgen: Opgen) -> None:
     assert "created   generated/one/function.py" in opgen("build", "--check")[1]
     assert "created   generated/one/function.py" in opgen("build", "-v")[1]

@@ -8,6 +8,24 @@ import unicodedata
 _MARKS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot", "\u2032": "prime"}
 _CALLED = {"lamda": "lam"}  # Unicode's word; `lambda` is none that Python lets be a name
 
+_PROSE = re.compile(
+    r"""(?<!\S)\#.*                                                    # a comment
+    | \b(?:doc|summary):[ ]*(?:"[^"\n]*"|'[^'\n]*'|[|>].*(?:\n[ \t]+.*|\n[ \t]*(?=\n))*|[^,}\n]*)""",
+    re.VERBOSE,
+)
+
+
+def is_named(word: str, spec: str) -> bool:
+    """Whether a word stands in a spec, its comments and docs aside."""
+    return bool(word) and re.search(rf"\b{re.escape(word)}\b", _PROSE.sub("", spec)) is not None
+
+
+def as_declared(name: str, spec: str) -> str:
+    """What a name that a formula reads is called in ASCII letters: as where it is declared, if it is; else empty."""
+    word = in_ascii(name) or ""
+    declared = re.search(rf"(?<!\w){re.escape(name)}\s*:", spec) is not None
+    return word + "_" * (declared and is_named(word, spec))
+
 
 def in_ascii(name: str) -> str | None:
     """The name with its Greek letters spelt out and signs above letters named; None where a letter has no name here."""

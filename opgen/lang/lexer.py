@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
 
-from opgen.diagnostics.letters import in_ascii
+from opgen.diagnostics.letters import as_declared
 from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang import exponentials, signs
 from opgen.lang.dots import dotted, lines_meant
@@ -213,7 +213,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         hints = latex
     elif char.isalpha():
         at, word = _whole_name(f, at, word, tokens)
-        shown, named = f"`{word}`", in_ascii(word)
+        shown, named = f"`{word}`", as_declared(word, f.source.text)
         hints = (f"names are made of ASCII letters, digits and `_`{f': `{named}`' if named else ''}",)
     elif char in _SIGNS:
         hints = (_SIGNS[char],)

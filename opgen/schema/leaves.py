@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from opgen.diagnostics.letters import in_ascii
+from opgen.diagnostics.letters import in_ascii, is_named
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.annotations import as_shape, computed_in, of_dtype, of_param
@@ -177,8 +177,8 @@ def word(
     if not pattern.fullmatch(name):
         better = without_primes(name, node.span.source.text) if pattern is SNAKE else name
         better = spelt(better if better.isascii() else in_ascii(better) or "")
-        if not name.isascii() and re.search(rf"\b{re.escape(better)}\b", node.span.source.text):
-            better += "_" * bool(better)  # something has that name
+        if not name.isascii() and is_named(better, node.span.source.text):
+            better += "_"  # something has that name
         if pattern is SNAKE and re.search(rf"[\[,]\s*{better}\s*[\],<]", node.span.source.text):
             better = f"num_{better}" if is_size(node) else f"{better}_"  # an index has that name
         hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from opgen.diagnostics.letters import in_ascii
+from opgen.diagnostics.letters import in_ascii, is_named
+from tests.diagnostics.cures import diagnosed, whole
 
 
 @pytest.mark.parametrize(
@@ -19,3 +20,28 @@ from opgen.diagnostics.letters import in_ascii
 )  # fmt: skip
 def test_a_name_is_spelt_with_the_names_of_its_letters(name: str, spelt: str | None) -> None:
     assert in_ascii(name) == spelt
+
+
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [
+        ("# gamma is the scale", "gamma"),
+        ("summary: scaled by gamma", "gamma"),
+        ("doc: |\n  The scale is\n\n  gamma.", "gamma"),
+        ("tests: {sizes: {N: 4}}  # of gamma", "gamma"),
+        ("params: {gamma: {type: float, default: 1.0}}", "gamma_"),
+    ],
+)
+def test_a_word_in_a_comment_is_no_name(before: str, named: str) -> None:
+    assert is_named("gamma", before) is (named == "gamma_")
+
+
+@pytest.mark.parametrize("other", ["", ", gamma: {type: float, default: 1.0, doc: the other}"])
+def test_a_name_is_spelt_alike_where_it_is_declared_and_read(other: str) -> None:
+    fields = (
+        f'# gamma\ninputs: {{x: {{shape: [N], doc: "scaled by gamma"}}}}\nparams: {{\u03b3: {{type: float}}{other}}}'
+    )
+    named = "gamma_" if other else "gamma"
+    declared, read = diagnosed(whole(fields, "y[n] = \u03b3*x[n]"))
+    assert declared.hints[0] == f"write `{named}`"
+    assert read.hints == (f"names are made of ASCII letters, digits and `_`: `{named}`",)

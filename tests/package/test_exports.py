@@ -87,7 +87,7 @@ def test_the_stub_follows_the_operators(tmp_path: Path) -> None:
     assert "from .first import first as first\n" in text
     assert "from .second import Second as Second\n" in text
     assert build(specs, out, check=True).drift == ()
-    (out / "__init__.pyi").write_text("edited")
+    (out / "__init__.pyi").write_text(f"{text}edited = 1\n")
     assert [c.path for c in build(specs, out, check=True).drift] == ["__init__.pyi"]
     (specs / "first.yaml").unlink()
     assert not build(specs, out).failed

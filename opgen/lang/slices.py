@@ -25,6 +25,7 @@ from opgen.lang.nodes import (
     Target,
     Unary,
 )
+from opgen.lang.strides import multiplied_out, step_along
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import nodes, operands, rebuild
@@ -73,7 +74,8 @@ def read_at(
         if isinstance(item, Slice):
             wish = None if axes is None or place is None else axes[place]
             size = _size(shape[place], item.span) if place is not None and place < len(shape) else None
-            wanted.append(_Axis(item, wish, size, _lasts(words, size, item.span)))
+            part = replace(item, start=multiplied_out(item.start), stop=multiplied_out(item.stop))
+            wanted.append(_Axis(part, wish, size, _lasts(words, size, item.span)))
     indices = _indices(words, wanted, used, left, bound)
     read = None if indices is None else [axis.at(i) for axis, i in zip(wanted, indices, strict=True)]
     if indices is None or read is None or None in read:
@@ -258,12 +260,17 @@ class _Axis:
 
     def furthest(self, index: str) -> Expr | None:
         """How far an index of the target runs that moves the slice along: `t < T - 2` for `t:t + 3`."""
-        s, i = self.slice, Name(index, self.slice.span)
-        before = total([(1, s.start or Number(0, s.span)), (-1, i)], s.span)
-        if self.size is None or s.stop is None or isinstance(before, Sum):
+        s, one = self.slice, Number(1, self.slice.span)
+        moved = None if s.start is None else step_along(s.start, index)
+        if self.size is None or s.stop is None or s.start is None or moved is None:
+            return None
+        along, step = moved
+        if isinstance(total([(1, s.start), (-1, along)], s.span), Sum):
             return None  # it might begin outside
-        found = total([(1, self.size), (-1, s.stop), (1, i), (1, Number(1, s.span))], s.span)
-        return None if any(n == i for n in nodes(found)) else found
+        room = total([(1, self.size), (-1, s.stop), (1, along)], s.span)
+        times = room if step == one else Product((("*", room), ("//", step)), s.span)
+        found = total([(1, times), (1, one)], s.span)
+        return None if any(isinstance(n, Name) and n.name == index for n in nodes(found)) else found
 
 
 _Terms = list[tuple[int, Expr]]

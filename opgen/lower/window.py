@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opgen.ir import text
-from opgen.ir.polynomial import Polynomial, number, polynomial
+from opgen.ir.polynomial import Polynomial, atom, number, polynomial
 from opgen.ir.scalar import Apply, Dim, Index, Param, Scalar
 from opgen.lower.scope import Check, Frame, IndexInfo
 
@@ -40,11 +40,10 @@ def _last_window(f: Frame, info: IndexInfo, step: Polynomial, extent: Scalar) ->
     most = polynomial(value) - number(1)
     if step.same(number(1)):
         return most
-    match most.scalar():
-        case Apply(fn="floordiv", args=(room, divisor)) if polynomial(divisor).same(step):
-            return polynomial(room)
-        case _:
-            return None
+    for a in most.atoms():
+        if isinstance(a, Apply) and a.fn == "floordiv" and polynomial(a.args[1]).same(step):
+            return polynomial(a.args[0]) + (most - atom(a)) * step
+    return None
 
 
 def _reach(size: Scalar, apart: Polynomial) -> Polynomial:

@@ -195,3 +195,31 @@ def test_what_stands_ahead_of_steps_is_outside() -> None:
     fields = f"inputs: {{x: {{shape: [N, H]}}, w: {{shape: [R]}}}}\n{POSITIVE}"
     (found,) = diagnosed(whole(fields, "y[n, p] = sum[r](x[n, p*s + r*d - 1]*w[r])"))
     assert found.hints[0].startswith("`x` is read from -1 on: write `pad(x[n, p*s + r*d - 1], 0)`")
+
+
+@pytest.mark.parametrize(
+    ("part", "line", "width", "step"),
+    [
+        ("2*p:2*p+2", "y[n, p < (H - 2)//2 + 1] = max[h < 2](x[n, h + 2*p]) + 0*s", 2, 2),
+        ("2*p:2*(p + 1)", "y[n, p < (H - 2)//2 + 1] = max[h < 2](x[n, h + 2*p]) + 0*s", 2, 2),
+        ("p*s:p*s + k", "y[n, p < (H - k)//s + 1] = max[h < k](x[n, h + p*s]) + 0*s", 3, 2),
+        ("p*s:(p + 1)*s", "y[n, p < (H - s)//s + 1] = max[h < s](x[n, h + p*s]) + 0*s", 2, 2),
+        ("s*p:s*(p + 1)", "y[n, p < (H - s)//s + 1] = max[h < s](x[n, h + s*p]) + 0*s", 2, 2),
+    ],
+)
+def test_a_slice_that_moves_by_a_step_is_a_window(part: str, line: str, width: int, step: int) -> None:
+    params = "params: {s: {type: int, domain: s > 0}, k: {type: int, default: 3, domain: k > 0}}"
+    fields = f"inputs: {{x: {{shape: [N, H]}}}}\n{params}"
+    (found,) = diagnosed(whole(fields, f"y[n, p] = max(x[n, {part}]) + 0*s"))
+    assert [hint.replace(" ", "") for hint in found.hints] == [f"write`{line}`".replace(" ", "")]
+    program = built(whole(fields, line), warned=True).variants[0].program
+    got = run(program, {"x": array(VALUES["x"].tolist())}, {"s": 2, "k": 3})["y"]
+    meant = torch.nn.functional.max_pool1d(VALUES["x"], width, step)
+    torch.testing.assert_close(torch.tensor(got.data).reshape(got.shape).float(), meant)
+
+
+@pytest.mark.parametrize(("count", "step", "extent"), [("H//2", "2", "2"), ("H//s", "s", "s"), ("H//2 - 1", "2", "4")])
+def test_windows_that_share_a_dim_are_as_wide_as_they_are_apart(count: str, step: str, extent: str) -> None:
+    fields = f"inputs: {{x: {{shape: [N, H]}}}}\n{POSITIVE}\ndims: {{P: {count}}}"
+    (found,) = diagnosed(whole(fields, f"y[n, p < P] = max[k](x[n, {step}*p + k]) + 0*(s + d)"))
+    assert found.hints == (f"state its extent: `k < {extent}`",)

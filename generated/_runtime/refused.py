@@ -58,7 +58,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     if isinstance(error, TypeError) and re.fullmatch(rf"{d.name}: \w+ must be a Tensor, not \w+", str(error)):
         return TypeError(f"{error!s}{_made(d, given, params)}")
     if function is None or _is_ours(d.name, error):
-        return _shaped(d, given, params, error)
+        return _shaped(d, function, error)
     expected = list(signature(function).parameters.items())
     values = (*given, *params)
     for (name, parameter), value in zip(expected, values, strict=False):
@@ -92,15 +92,15 @@ def _choices(d: Definition, name: str, given: Sequence[Any], params: Sequence[An
     return told.removeprefix(must) if told.startswith(f"{must}one of ") else ""
 
 
-def _shaped(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
-    """An error about an operand that holds no integers, which says the shape as well if that is another one, too."""
+def _shaped(d: Definition, function: Callable[..., Any] | None, error: Exception) -> Exception:
+    """An error about an operand that holds no integers, with the shape and the doc that are declared for it."""
     found = re.fullmatch(rf"{d.name}: (\w+) must have an integer dtype, (.*)", str(error))
-    if found is None or "c" in d.kinds:
+    declared = rf"^ +{found[1]}: integer `(.*?)`[^;\n]*(?:; (.*))?$" if found else "$^"
+    own = re.search(declared, function.__doc__ or "" if function else "", re.MULTILINE)
+    if found is None or own is None:
         return error
-    shape = re.fullmatch(rf"{found[1]} must have shape (.*), not .*", _checked(d, given, params))
-    if shape is None:
-        return error
-    return TypeError(f"{d.name}: {found[1]} must be integers of shape {shape[1]}, {found[2]}")
+    told = f"{own[1]} ({own[2]})" if own[2] else own[1]
+    return TypeError(f"{d.name}: {found[1]} must be integers of shape {told}, {found[2]}")
 
 
 def _checked(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:

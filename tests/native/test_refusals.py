@@ -21,7 +21,7 @@ from tests.compilers import available
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """
 op: windows_of
-inputs: {x: {shape: [..., H, W]}, ids: {shape: [N], dtype: int}, keep: {shape: [N], dtype: bool}}
+inputs: {x: {shape: [..., H, W]}, ids: {shape: [N], dtype: int, doc: rows to read}, keep: {shape: [N], dtype: bool}}
 params:
   size: {type: int}
   stride: {type: int, default: 1}
@@ -50,11 +50,15 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a number for a tensor": ({"ids": 1}, TypeError, "ids must be a Tensor, not int"),
     "integers for floats": ({"x": X.long()}, TypeError, "x must have a floating-point dtype, not torch.int64"),
     "complex for floats": ({"x": X + 0j}, TypeError, "x must have a floating-point dtype, not torch.complex64"),
-    "floats for integers": ({"ids": IDS.float()}, TypeError, "ids must have an integer dtype, not torch.float32"),
+    "floats for integers": (
+        {"ids": IDS.float()},
+        TypeError,
+        "ids must be integers of shape [N] (rows to read), not torch.float32",
+    ),
     "floats of another shape": (
         {"ids": X},
         TypeError,
-        "ids must be integers of shape [N], not torch.float32 of shape [4, 5]",
+        "ids must be integers of shape [N] (rows to read), not torch.float32 of shape [4, 5]",
     ),
     "floats for conditions": ({"keep": KEEP.float()}, TypeError, "keep must be bool, not torch.float32"),
     "sparse": ({"x": X.to_sparse()}, TypeError, "x must be a dense tensor, not one of layout torch.sparse_coo"),

@@ -9,7 +9,21 @@ from types import MappingProxyType
 from opgen.diagnostics.model import Span
 from opgen.lang import ranges
 from opgen.lang.layout import CONSTANTS, is_open
-from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
+from opgen.lang.nodes import (
+    Access,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Product,
+    Reduction,
+    Sum,
+    Unary,
+)
 from opgen.lang.products import reindexed
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import names_read, nodes, transform
@@ -174,6 +188,8 @@ def _limit(words: Vocabulary, item: Compare, own: Container[str], bound: Sequenc
         ):
             if sign not in ("<=", "!=", ">", ">=") and not (sign == "<" and moves(limit)):
                 return None
+            if sign == "<" and (first := _beginning(limit, bound)) is not None:
+                return _Limit(index, (first, limit), Compare((first, index, limit), ("<=", "<"), item.span))
             return _Limit(index, (limit,), item)
         case Compare(operands=(limit, Name() as index), ops=(sign,)) if sign in _TURNED:
             if sign == ">" and not moves(limit):
@@ -183,6 +199,15 @@ def _limit(words: Vocabulary, item: Compare, own: Container[str], bound: Sequenc
             if second == "<=" or moves(end):
                 return _Limit(index, (least, end), item)
             return _Limit(index, (least, end), Compare((index, least), (_TURNED[first],), item.span), end)
+        case _:
+            return None
+
+
+def _beginning(limit: Expr, bound: Sequence[str]) -> Expr | None:
+    """Where a row begins that ends at a limit: `ptr[i]` for `ptr[i + 1]`."""
+    match limit:
+        case Access(items=(Sum(terms=(("+", Name(name=name) as index), ("+", Number(value=1)))),)) if name in bound:
+            return replace(limit, items=(index,))
         case _:
             return None
 

@@ -15,15 +15,19 @@ _RANGE = re.compile(
     r"(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|(?:\([^()\n]*\)|[^\](),\n])+)"
 )
 _HEAD = re.compile(r"(\w+)\[\s*$")
+_END = r"(?:[^\[\]=:,]|\[[^\[\]]*\])+"  # of a range
 _RANGED = re.compile(
     r"in\s+(?:range\(\s*(?P<from>\d+)\s*,\s*(?P<to>[A-Z]\w*)\s*\)|(?P<start>\d+):(?P<stop>[A-Z]\w*))\s*(?=\])"
 )
+_READ = r"\w+\[[^\[\]]*\]"  # where a row begins or ends
+_BETWEEN = re.compile(rf"in\s+(?:range\()?(?P<first>{_READ})\s*[:,]\s*(?P<last>{_READ})\)?\s*(?=\])")
 _BEHIND = re.compile(
     r"(?P<name>[a-z]\w*)\[(?P<items>[^\[\]]*)\][ ]*=(?!=)[ ]*(?P<value>[^\n]+?)[ ]*,?[ ]+for(?:[ ]+all)?[ ]+$"
 )
 _AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes over all of a dim"
 _SUMMED, _ITERATOR = re.compile(r"\b(?:[Ss]um|[Pp]rod(?:uct)?)\["), re.compile(r"(,[ ]*)\{[ ]*[a-z]\w*[ ]*,[^{}\n]*\}")
 _FROM_BELOW = re.compile(r"[\[,][ ]*[a-z]\w*[ ]*(?:=|\bin\b)[ ]*-[^\[\],=]*$")
+_NOTHING = {"sum": "0", "prod": "1", "max": "-inf", "min": "inf"}  # what adds nothing to a reduction
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
 
 
@@ -176,6 +180,8 @@ def of_listed(before: str, behind: str) -> str:
 
 def within(before: str, behind: str, spec: str) -> str:
     """`sum[j in V](x[j])`, over a dim or a range, around its `in`; nothing where it is something else."""
+    if (read := _BETWEEN.match(behind)) is not None:
+        return between(before, f"={read['first']}:{read['last']}{behind[read.end() :]}", spec)
     if (ranged := _RANGED.match(behind)) is not None:
         if ranged["start"]:
             return between(before, f"={ranged['start']}:{ranged['stop']}{behind[ranged.end() :]}", spec)
@@ -196,10 +202,8 @@ def within(before: str, behind: str, spec: str) -> str:
 
 def between(before: str, behind: str, spec: str) -> str:
     """`sum[j = a:b](x[j])`, over a range that moves, around its `=`; nothing where it is something else."""
-    head, run = (
-        _INDEX.search(before),
-        re.match(r"=\s*(?P<first>[^\[\]=:,]+)(?:\.\.|[:,])(?P<last>[^\[\]=:,]+)(?=\])", behind),
-    )
+    head = _INDEX.search(before)
+    run = re.match(rf"=\s*(?P<first>{_END})(?:\.\.|[:,])(?P<last>{_END})(?=\])", behind)
     body = "" if run is None else _body(behind[run.end() :])
     if head is None or run is None or not body:
         return ""
@@ -213,7 +217,12 @@ def between(before: str, behind: str, spec: str) -> str:
         return f"positions count from 0: write `{line}`" if line else _AT_0
     if first == "1":
         return f"an index runs from 0: `{head['name']}[{index} < {last}]({_counted(body, index, first)})`"
-    chosen = f"where({first} <= {index} and {index} < {last}, {body}, 0)"
+    if "[" in last and head["name"] in _NOTHING:
+        chosen = f"where({first} <= {index} < {last}, {body}, {_NOTHING[head['name']]})"
+        line = re.sub(r"^\s*(?:(?:forward|backward)\s*:\s*)?", "", before[: head.start()])
+        rest = behind[run.end() + len(body) + 3 :].partition("#")[0].rstrip()
+        return f"a range is a condition: write `{line}{head['name']}[{index}]({chosen}){rest}`"
+    chosen = f"where({first} <= {index} and {index} < {last}, {body}, {_NOTHING.get(head['name'], '0')})"
     told = f"a range is a condition: `{head['name']}[{index}]({chosen})`"
     whole = last.isidentifier() and last[:1].isupper()
     return told if whole else f"{told}, with `{index} <= {last}` where the range includes its end"

@@ -7,7 +7,7 @@ comes how to run them there, with the conditions that tell where they do anythin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.ir.polynomial import slope
@@ -20,6 +20,7 @@ from opgen.ir.scalar import (
     Scalar,
     add,
     call,
+    is_constant,
     mentions,
     neg,
     reads,
@@ -29,7 +30,7 @@ from opgen.ir.scalar import (
     walk,
 )
 from opgen.kernel.model import Acc, Body, For, If, Join, Node, Role, Store, conjuncts, ranged
-from opgen.kernel.walk import alive, chain, inside, waits
+from opgen.kernel.walk import alive, bound, chain, inside, straight, values, waits
 from opgen.kernel.wanted import bends
 from opgen.plan.model import Let
 
@@ -50,25 +51,38 @@ class Comb:
     below: tuple[tuple[Scalar, Scalar], ...]
     body: Body
 
+    @property
+    def asked(self) -> tuple[Scalar, ...]:
+        """What tells ahead of the lanes which of them there are."""
+        starts = () if self.start is None else (self.start,)
+        return (*starts, *self.uniform, *(e for pair in (*self.clips, *self.below) for e in pair))
 
-def comb(body: Body, index: str, lets: Mapping[str, Let]) -> Comb | None:
+
+def comb(body: Body, index: str, around: Body) -> Comb | None:
     """The comb that a body runs along, whose lanes move along an index; None where it is none.
 
-    `lets` are the locals of the kernel, those around the body among them.
+    `around` is all that runs there, with the locals of the body: a fold has a value for each lane.
     """
+    lets = {n.name: n for n in inside(around) if isinstance(n, Let)}
+    own = bound(around)
+    ahead = {(r.tensor, r.at) for g in straight(around) for e in values(g) for r in reads(e) if r.tensor not in own}
     ends = [n for n in body if not isinstance(n, Let)]
     if any(isinstance(n, For | If | Acc) for n in ends):
         return None
     guards = {_guard(n) for n in ends}
-    if len(guards) != 1 or None in guards or not _sums_or_stores(ends):
+    sums = [n.name for n in inside(around) if isinstance(n, Acc) and n.op == "sum"]
+    if len(guards) != 1 or None in guards or not _sums_or_stores(ends, sums):
         return None
     (guard,) = guards
     assert guard is not None
-    conditions = [_opened(c, lets) for c in conjuncts(guard)]
-    conditions = [part for c in conditions for part in conjuncts(c)]
-    starts = {s for c in conditions if (s := _multiple(c, index)) is not None}
+    conditions = [*_conditions(guard, lets)]
+    known = [c for _, c in conditions if all((r.tensor, r.at) in ahead for r in reads(c))]
+    starts = {s for c in known if (s := _multiple(c, index)) is not None}
     positions = [p for n in body for e in _values(n) for r in reads(e) for p in r.at if isinstance(p, Scalar)]
-    parts = [part for p in positions for part in bends(_opened(p, lets), (index,))]
+    positions = [_opened(p, lets) for p in positions]
+    if any(r.tensor in own for p in positions for r in reads(p)):
+        return None
+    parts = [part for p in positions for part in bends(p, (index,))]
     divisors = {_jumps(part, index) for part in parts} | {divisor for _, divisor in starts}
     if len(divisors) != 1 or None in divisors or len(starts) > 1:
         return None
@@ -81,18 +95,20 @@ def comb(body: Body, index: str, lets: Mapping[str, Let]) -> Comb | None:
     clips: list[tuple[Scalar, Scalar]] = []
     below: list[tuple[Scalar, Scalar]] = []
     rest: list[Scalar] = []
-    for c in conditions:
+    for written, c in conditions:
         pair = ranged(c)
-        if _multiple(c, index) is not None and adds:
+        if c not in known:
+            rest.append(written)
+        elif _multiple(c, index) is not None and adds:
             continue
-        if not _moves(c, index) and not any(r.at for r in reads(c)):
+        elif _is_same(c, index):
             uniform.append(c)
-        elif pair is not None and not _moves(pair[1], index) and _even(pair[0], index, divisor):
+        elif pair is not None and _is_same(pair[1], index) and _even(pair[0], index, divisor):
             clips.append(pair)
         elif _is_bound(c, index) and isinstance(c, Apply) and _even(c.args[0], index, divisor):
             below.append((c.args[0], c.args[1]))
         else:
-            rest.append(_closed(c, lets))
+            rest.append(written)
     start = next(iter(starts))[0] if adds else None
     return Comb(
         index, divisor, start, tuple(uniform), tuple(clips), tuple(below), tuple(_without(n, rest) for n in body)
@@ -104,10 +120,9 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
 
     They are found by loops, or by the whole body.
     """
-    lets = {n.name: n for n in inside(body) if isinstance(n, Let)}
     found: dict[Body, Comb] = {}
     if not any(isinstance(n, For) for n in body):
-        whole = comb(body, index, lets)
+        whole = comb(body, index, body)
         if whole is None or not any(isinstance(n, Store) for n in body):
             return body, {}
         left = alive(whole.body)
@@ -115,7 +130,7 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
     nodes: list[Node] = []
     for node in body:
         loops, inner = chain((node,), (Role.SERIAL,))
-        sparse = comb(inner, index, lets) if isinstance(node, For) and not waits(node) else None
+        sparse = comb(inner, index, body) if isinstance(node, For) and not waits(node) else None
         apart = {c.divisor for c in found.values()}  # which is one number for all
         stores = sparse is not None and sparse.start is None  # at every lane
         if sparse is None or stores or apart - {sparse.divisor}:
@@ -167,8 +182,10 @@ def _apart(multiple: tuple[Scalar, Scalar], indices: Collection[str]) -> bool:
     return not any(list(reads(e)) or not mentions(e)[0].isdisjoint(indices) for e in multiple)
 
 
-def _sums_or_stores(ends: Sequence[Node]) -> bool:
-    return bool(ends) and all(isinstance(n, Store) or (isinstance(n, Join) and n.place is None) for n in ends)
+def _sums_or_stores(ends: Sequence[Node], sums: Collection[str]) -> bool:
+    """Whether all that a body does is to add up, or all is to store, which it does at every lane."""
+    stores = all(isinstance(n, Store) for n in ends)
+    return bool(ends) and (stores or all(isinstance(n, Join) and n.acc in sums for n in ends))
 
 
 def _guard(n: Node) -> Scalar | None:
@@ -206,22 +223,31 @@ def _opened(e: Scalar, lets: Mapping[str, Let]) -> Scalar:
     return e
 
 
-def _closed(e: Scalar, lets: Mapping[str, Let]) -> Scalar:
-    """The same with the locals again: what they stand for is read nowhere else."""
-    for name, x in reversed([*lets.items()]):
-        e = substitute(e, {_opened(x.value, lets): Read(name, ())})
-    return e
+def _conditions(e: Scalar, lets: Mapping[str, Let]) -> Iterator[tuple[Scalar, Scalar]]:
+    """The conditions that a condition is made of: as they are written, and with what locals stand for in them."""
+    whole = _opened(e, lets)
+    if len([*conjuncts(whole)]) == 1:
+        yield e, whole
+        return
+    assert isinstance(e, Read | Apply)
+    for part in (lets[e.tensor].value,) if isinstance(e, Read) else e.args:
+        yield from _conditions(part, lets)
 
 
 def _moves(e: Scalar, index: str) -> bool:
     return index in mentions(e)[0]
 
 
+def _is_same(e: Scalar, index: str) -> bool:
+    """Whether a value is one for all lanes along an index, wherever else they are."""
+    return not _moves(e, index) and not mentions(e)[1] and not any(r.at for r in reads(e))
+
+
 def _multiple(c: Scalar, index: str) -> tuple[Scalar, Scalar] | None:
     """What has to be a multiple of what, by a condition on the index."""
     match c:
         case Apply("eq", (Apply("mod", (e, divisor)), rest)) if rest == ZERO and slope(e, index) in (1, -1):
-            return None if _moves(divisor, index) else (e, divisor)
+            return (e, divisor) if is_constant(divisor) else None
         case _:
             return None
 
@@ -229,14 +255,14 @@ def _multiple(c: Scalar, index: str) -> tuple[Scalar, Scalar] | None:
 def _jumps(part: Scalar, index: str) -> Scalar | None:
     """The divisor of a quotient or remainder of a number that moves evenly with an index."""
     match part:
-        case Apply("floordiv" | "mod", (e, divisor)) if slope(e, index) is not None and not _moves(divisor, index):
+        case Apply("floordiv" | "mod", (e, divisor)) if slope(e, index) is not None and is_constant(divisor):
             return divisor
         case _:
             return None
 
 
 def _is_bound(c: Scalar, index: str) -> bool:
-    return isinstance(c, Apply) and c.fn == "lt" and _moves(c.args[0], index) and not _moves(c.args[1], index)
+    return isinstance(c, Apply) and c.fn == "lt" and _moves(c.args[0], index) and _is_same(c.args[1], index)
 
 
 def _even(p: Scalar, index: str, divisor: Scalar) -> bool:

@@ -47,7 +47,7 @@ class Runs(Statements):
         `loops` run along the lanes; `around` is what comes to the next run, where they do not.
         """
         scope, step = self.scope, self.scope.stepper
-        accesses = self._accesses(values(body) if sparse is None else (*values(body), *sparse.uniform))
+        accesses = self._accesses(values(body) if sparse is None else (*values(body), *sparse.asked))
         lines, lanes = self._values_at(accesses, at), _read_by_lanes(body)
         holds = self.holds and sparse is None
         asked, resting = _asked_ahead(body), list[str]()

@@ -9,8 +9,8 @@ import pytest
 
 from opgen.code.cpp_comb import Comb, comb, teeth
 from opgen.ir.program import Axis
-from opgen.ir.scalar import ZERO, Dim, Index, Lit, Read, Scalar, add, call, mul, neg, sub, where
-from opgen.kernel.model import Join, Store, in_range
+from opgen.ir.scalar import ONE, ZERO, Dim, Index, Lit, Read, Scalar, add, call, mul, neg, sub, where
+from opgen.kernel.model import Acc, Body, Join, Store, in_range
 from opgen.pipeline import SpecFile, run
 
 W, S, C, STEP, N = Index("w"), Index("s"), Dim("C"), Dim("K"), Dim("N")
@@ -92,10 +92,15 @@ def test_no_local_is_left_that_only_positions_asked_for() -> None:
         assert len(re.findall(rf"\b{name}\b", text)) > 1, name
 
 
+def found_in(body: Body, op: str = "sum") -> Comb | None:
+    """The comb of a body that folds into `a`."""
+    return comb(body, "w", (Acc("a", op), *body))
+
+
 def test_where_a_sum_adds_something() -> None:
     uniform = call("lt", S, C)
     guard = call("and", ON_TEETH, uniform, in_range(PLACE, N))
-    found = comb((Join("a", where(guard, READ, ZERO)),), "w", {})
+    found = found_in((Join("a", where(guard, READ, ZERO)),))
     assert found is not None
     assert (found.divisor, found.start) == (STEP, add(C, W))
     assert (found.uniform, found.clips) == ((uniform,), ((PLACE, N),))
@@ -134,7 +139,7 @@ def test_loops_whose_places_it_does_not_tell(condition: Scalar) -> None:
 def test_where_a_store_is_not_zero() -> None:
     other, least = call("gt", W, C), call("lt", PLACE, C)
     guard = call("and", in_range(PLACE, N), other, least)
-    found = comb((Store("out", (W,), where(guard, READ, ZERO)),), "w", {})
+    found = found_in((Store("out", (W,), where(guard, READ, ZERO)),))
     assert found is not None
     assert (found.start, found.clips, found.below) == (None, ((PLACE, N),), ((PLACE, C),))
     assert found.body == (Store("out", (W,), where(other, READ, ZERO)),)
@@ -148,10 +153,30 @@ def test_where_a_store_is_not_zero() -> None:
         pytest.param(where(ON_TEETH, Read("g", (call("floordiv", W, S),)), ZERO), id="two divisors"),
         pytest.param(where(ON_TEETH, Read("g", (mul(W, PLACE),)), ZERO), id="a product"),
         pytest.param(where(ON_TEETH, Read("g", (Read("at", (W,)),)), ZERO), id="a gather"),
+        pytest.param(where(ON_TEETH, Read("g", (add(Read("a", ()), PLACE),)), ZERO), id="a place of each lane"),
+        pytest.param(where(on(W, Read("at", (S,))), ONE, ZERO), id="a divisor from data"),
+        pytest.param(where(on(W, S), ONE, ZERO), id="a divisor that moves"),
     ],
 )
 def test_what_is_no_comb(value: Read) -> None:
-    assert comb((Join("a", value),), "w", {}) is None
+    assert found_in((Join("a", value),)) is None
+
+
+@pytest.mark.parametrize("op", ["max", "prod"])
+def test_zeros_count_in_other_folds(op: str) -> None:
+    assert found_in((Join("a", where(ON_TEETH, READ, ZERO)),), op) is None
+
+
+def test_a_store_beside_a_sum_is_at_every_lane() -> None:
+    value = where(ON_TEETH, READ, ZERO)
+    assert found_in((Join("a", value), Store("out", (W,), value))) is None
+
+
+def test_what_each_lane_has_its_own_of_is_asked_for_there() -> None:
+    above = call("gt", Read("a", ()), ZERO)
+    found = found_in((Join("a", where(call("and", ON_TEETH, above), READ, ZERO)),))
+    assert found is not None
+    assert (found.uniform, found.body) == ((), (Join("a", where(above, READ, ZERO)),))
 
 
 def test_what_would_fill_a_read_that_cannot_leave_is_not_asked_for() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.random_programs import found_choices, found_orders, found_recurrences, found_scatters
+from tests.random_programs import found_choices, found_combs, found_orders, found_recurrences, found_scatters
 from tests.random_programs.specs import Case
 
 X = "inputs: {x: {shape: [..., N]}}\n"
@@ -384,8 +384,9 @@ _SHAPES = {
     "a place of what is the same along the batch and an axis": {"x": (2,)},
 }
 
-FOUND = {**_OTHERS, **found_choices.FOUND, **found_orders.FOUND, **found_recurrences.FOUND, **found_scatters.FOUND}
-SHAPES = {**_SHAPES, **found_choices.SHAPES, **found_orders.SHAPES, **found_recurrences.SHAPES, **found_scatters.SHAPES}
+_MORE = (found_choices, found_combs, found_orders, found_recurrences, found_scatters)
+FOUND = _OTHERS | {name: text for more in _MORE for name, text in more.FOUND.items()}
+SHAPES = _SHAPES | {name: shapes for more in _MORE for name, shapes in more.SHAPES.items()}
 
 
 def cases() -> dict[str, Case]:

@@ -197,7 +197,7 @@ class Lines:
                 continue
             names = mentions(part)[0] & self.numbers.keys()
             size = piece(part, next(iter(names))) if self.last and len(names) == 1 else None
-            if size is not None and self._known(size) and self.pieces.setdefault(self.loops, size) == size:
+            if size is not None and self.pieces.setdefault(self.loops, size) == size:
                 yield f"{self.loops}.period"
             elif self.last:
                 yield "false"

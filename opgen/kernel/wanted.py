@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from opgen.ir.lazy import is_lazy
-from opgen.ir.scalar import TRUE, Apply, Index, Read, Scalar, call, children, mentions, rebuild, walk
+from opgen.ir.scalar import TRUE, Apply, Index, Read, Scalar, call, children, is_constant, mentions, rebuild, walk
 from opgen.kernel.model import Body, If
 from opgen.kernel.walk import values
 from opgen.plan.model import Let
@@ -67,9 +67,9 @@ def _moves(p: Scalar, moving: Collection[str]) -> bool:
 
 
 def piece(p: Scalar, index: str) -> Scalar | None:
-    """How long such a part is even: what an index is divided by, if nothing else happens to it."""
+    """How long such a part is even: the number of the call that divides an index, if nothing else happens to it."""
     match p:
-        case Apply("floordiv" | "mod", (Index(name), size)) if name == index and index not in mentions(size)[0]:
+        case Apply("floordiv" | "mod", (Index(name), size)) if name == index and is_constant(size):
             return size
         case _:
             return None

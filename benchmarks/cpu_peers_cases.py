@@ -77,10 +77,11 @@ def _recurrence(gate: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 
 def _sampled(image: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
-    """In float32: of bfloat16, the gradient of `grid_sample` ends the process (torch 2.13)."""
-    scale = 2 / torch.tensor([image.shape[1] - 1, image.shape[0] - 1])
-    grid = (points.float().flip(-1) * scale - 1)[None, None]
-    return functional.grid_sample(image.float()[None, None], grid, align_corners=True)[0, 0, 0].to(image.dtype)
+    """In float32 at least: of bfloat16, the gradient of `grid_sample` ends the process (torch 2.13)."""
+    wide = torch.promote_types(image.dtype, torch.float32)
+    scale = 2 / torch.tensor([image.shape[1] - 1, image.shape[0] - 1], dtype=wide)
+    grid = (points.to(wide).flip(-1) * scale - 1)[None, None]
+    return functional.grid_sample(image.to(wide)[None, None], grid, align_corners=True)[0, 0, 0].to(image.dtype)
 
 
 def _points(m: Make) -> tuple[torch.Tensor, ...]:

@@ -19,7 +19,7 @@ from opgen.code.native_scope import mentions
 from opgen.ir.lazy import always_read
 from opgen.ir.polynomial import Polynomial, polynomial
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, is_constant, walk
+from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, is_constant, reads, walk
 from opgen.kernel.cases import shift
 from opgen.kernel.model import Atomic, Body, Join, Role, Store
 from opgen.kernel.powers import Powers, powers
@@ -96,11 +96,10 @@ def rows_along(
 
 
 def kept_along(scope: Scope, loop: Axis, body: Body, tiles: Collection[str]) -> tuple[list[str], Body]:
-    """How what a pass hands on is computed, ahead of it, and the pass without that."""
+    """How what a pass hands on is computed, ahead of it, and the pass without that; what it does not read, it keeps."""
     lines: list[str] = []
-    for node in body:
-        if not isinstance(node, Store) or node.slot not in tiles:
-            continue
+    held = [n for n in body if isinstance(n, Store) and n.slot in tiles]
+    for node in held:
         name, local = scope.fresh(node.slot), node.value
         parts, value = hoisted(scope, opened(local, body), len("return ;"))
         inner = scope.loops[loop.name]
@@ -116,7 +115,8 @@ def kept_along(scope: Scope, loop: Axis, body: Body, tiles: Collection[str]) -> 
         )
         body = alive(body)
         scope.rows.kept[node.slot] = f"{name}.keep(at)"
-    return lines, body
+    read = {r.tensor for e in values(body) for r in reads(e)}
+    return lines, (*body, *(replace(n, value=Read(n.slot, n.at)) for n in held if n.slot not in read))
 
 
 def is_arithmetic(body: Body) -> bool:

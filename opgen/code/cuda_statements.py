@@ -219,6 +219,8 @@ def let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
 
 
 def store_lines(scope: Scope, store: Store) -> list[str]:
+    if store.slot in scope.rows.kept:
+        return [f"{scope.rows.kept[store.slot]};"]
     near = (store.slot, store.at) in scope.rows.near
     positions = scope.first_positions(store.slot, store.at) if near else scope.positions(store.at, store.slot)
     target = scope.rows.written[store.slot] if near else scope.tensor(store.slot)

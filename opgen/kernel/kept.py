@@ -99,7 +99,8 @@ def _handed_on(body: Body, names: Names, stored: frozenset[str], role: Role) -> 
                 _keep(row, e, name, names.fresh(f"{e.fn}_value" if isinstance(e, Apply) else "number"))
                 for r in asking:
                     r.becomes(alive(_with(r, {e: Read(name, r.here)})))  # whatever locals it is made of
-        shared = _shared(made, rows)
+        # Registers are shared by a compiler: on a device, a row may read one value while it computes the next one anew.
+        shared = {name: name for name in made} if role is Role.TEAM else _shared(made, rows)
         for row in rows:
             nodes[row.at] = _around(row, tuple(_renamed(n, shared) for n in row.body))
         tiles += [Tile(name, tuple(a.extent for a in loops)) for name in dict.fromkeys(shared.values())]

@@ -10,6 +10,8 @@ import pytest
 from opgen.ir.interp import Array
 from tests.cuda import programs
 from tests.cuda.harness import TOLERANCE, Emulation, needs_compiler
+from tests.random_programs.calls import check
+from tests.random_programs.found import cases
 
 pytestmark = [pytest.mark.thorough, needs_compiler]
 Make = Callable[..., Emulation]
@@ -39,6 +41,13 @@ def test_rows_held_in_registers(emulation: Make, dtype: str) -> None:
         made.check({"x": shape}, dtype)
     made.check({"x": (3, 64)}, dtype, margin=1)
     made.check({"x": (3, 64)}, dtype, margin=16 // {"float32": 4, "bfloat16": 2}[dtype])
+
+
+def test_what_a_row_hands_on_is_held_though_no_sum_of_it_is_made(emulation: Make) -> None:
+    (made,) = check(cases()["a value of a row that only others of it are made of"]).of_stage("forward")
+    held = emulation("handed_on", made.program, ["float32"])
+    for length in (3, 16, 64):
+        held.check({"y": (2, length)}, "float32")
 
 
 @pytest.mark.parametrize(("dtype", "most"), [("float32", 4096), ("bfloat16", 8192)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from opgen.code.cuda_code import cuda_kernel
@@ -53,3 +54,13 @@ def test_what_a_guard_keeps_in_range_is_not_read_ahead_of_it() -> None:
         ahead, _, lanes = text.partition("rt::lanes<V>")
         assert "grad_y.load" not in ahead
         assert "grad_y.load" in lanes
+
+
+def test_what_rows_read_of_each_other_is_what_was_computed_for_them() -> None:
+    names = ("a row that is read while the next one is computed", "a value of a row that only others of it are made of")
+    plans = [plan for name in names for _, _, plan in Batch.of([check(cases()[name])], STAGES).calls]
+    texts = [cuda_text("rows", [("run", plan)]) for plan in plans]
+    assert any("near::exp(row_values[at] - log_softmax_i_max_value" in text for text in texts)
+    for text in texts:
+        for name in re.findall(r"auto (\w+) = rt::kept<", text):
+            assert f" {name}.keep(at);" in text, name

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.random_programs import found_choices, found_combs, found_orders, found_recurrences, found_scatters
+from tests.random_programs import (
+    found_choices,
+    found_combs,
+    found_orders,
+    found_recurrences,
+    found_rows,
+    found_scatters,
+)
 from tests.random_programs.specs import Case
 
 X = "inputs: {x: {shape: [..., N]}}\n"
@@ -40,14 +47,6 @@ _OTHERS = {
         "  n[i] = argmax[j](x[i, j])\n"
         "  y[i, j] = x[i, j]*s[i]*exp(40*x[i, j] - q[i])\n"
         "  z[i] = x[i, n[i]]**2\n"
-    ),
-    "conditions that go past each other in tiles": (
-        "inputs:\n  s: {shape: [..., N]}\n  g: {shape: [..., N]}\n  t: {shape: [...]}\n"
-        "  ok: {shape: [..., N], dtype: bool}\n"
-        "forward: |\n"
-        "  h[..., i, j] = where(ok[..., i] and ok[..., j] and g[..., i] > g[..., j],\n"
-        "    log(1 + exp(s[..., j] - s[..., i]))/max(t[...], 0.1), 0)\n"
-        "  y[...] = sum[i, j](h[..., i, j])\n"
     ),
     "the median of nothing": X + "forward: 'y[...] = where(N > 0, median[n](x[..., n]), 0.5)'\n",
     "the quantile of nothing": X + "forward: 'y[...] = where(N > 0, quantile[n](x[..., n], 0.3), 0.5)'\n",
@@ -333,7 +332,6 @@ _SHAPES = {
     "a tangent of a softplus on a long line": {"y": (2, 2, 4), "z": (2, 2)},
     "a result that is part of one before it": {"x": (2,), "ids": ()},
     "results of few bits that a gradient reads as they were": {"x": (2, 3)},
-    "conditions that go past each other in tiles": {"s": (2, 3), "g": (2, 3), "t": (2,), "ok": (2, 3)},
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},
     "a condition on a power where the rest is moved": {"x": (2, 6)},
@@ -384,7 +382,7 @@ _SHAPES = {
     "a place of what is the same along the batch and an axis": {"x": (2,)},
 }
 
-_MORE = (found_choices, found_combs, found_orders, found_recurrences, found_scatters)
+_MORE = (found_choices, found_combs, found_orders, found_recurrences, found_rows, found_scatters)
 FOUND = _OTHERS | {name: text for more in _MORE for name, text in more.FOUND.items()}
 SHAPES = _SHAPES | {name: shapes for more in _MORE for name, shapes in more.SHAPES.items()}
 

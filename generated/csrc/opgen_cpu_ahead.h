@@ -9,10 +9,6 @@ inline namespace OPGEN_SPACE {
 
 constexpr int64_t under_way = 8192;  // bytes that are asked for at a time
 
-template <typename T>
-OPGEN_INLINE int64_t bytes_of(const Tensor<T>& tensor) {
-  return tensor.narrow ? sizeof(uint16_t) : sizeof(T);
-}
 // How many runs of so many bytes are under way.
 OPGEN_INLINE int64_t runs_ahead(int64_t bytes) {
   constexpr int64_t most = 32;

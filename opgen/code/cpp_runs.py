@@ -81,7 +81,7 @@ class Runs(Statements):
         ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
         ahead.hold, ahead.asked = self._hold if holds else None, asked
         nest = tuple(dict.fromkeys((around or loops, *(["outer"] if self.shared else []))))
-        ahead.asking = lambda a: self._asks(a, nest)
+        ahead.asking = lambda a: self._asking("Ahead", a, nest)
         if sparse is not None:
             self._teeth(sparse, ahead)
         for e in values(body):
@@ -167,11 +167,8 @@ class Runs(Statements):
         self.held.append(f"rt::Held<{value_type(self.scope.formal.slots[a.buffer].kind)}> {name};")
         return name
 
-    def _asks(self, a: Access, loops: tuple[str, ...]) -> str:
-        """The name of what asks for rows that elements of an access name, ahead of the loops that come to them."""
-        return self._asking("Ahead", a, loops)
-
     def _asking(self, kind: str, a: Access, loops: tuple[str, ...]) -> str:
+        """The name of what asks ahead for what stands at an access, or is named there; `loops` come to it."""
         key = kind, a.number, loops
         if key not in self.asks:
             self.asks[key] = self.scope.fresh(f"{self.scope.tensor(a.buffer)}_{kind.lower()}")

@@ -5,6 +5,11 @@
 namespace rt {
 inline namespace OPGEN_SPACE {
 
+// Of an element in memory.
+template <typename T>
+OPGEN_INLINE int64_t bytes_of(const Tensor<T>& tensor) {
+  return tensor.narrow ? sizeof(uint16_t) : sizeof(T);
+}
 template <typename T>
 inline T load(const Tensor<T>& tensor, int64_t at) {
   if constexpr (sizeof(T) == sizeof(float)) {
@@ -206,7 +211,7 @@ struct Sink {
 // Fills a tensor with zeros, as many at a time as lie side by side.
 template <typename T>
 void clear(const OpgenHost& host, const Tensor<T>& tensor) {
-  const int64_t bytes = tensor.narrow ? sizeof(uint16_t) : sizeof(T);
+  const int64_t bytes = bytes_of(tensor);
   Loops<1> all;
   for (int64_t d = 0; d < tensor.source.ndim; ++d) all.dim(tensor.source.sizes[d], {tensor.source.strides[d]});
   if (tensor.data == nullptr) return;

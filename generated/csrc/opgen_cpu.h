@@ -318,12 +318,16 @@ OPGEN_INLINE void lanes_at(int64_t i, const Body& body) {
 }
 // Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own, and vectors into two
 // such places by turns, so that they do not wait for each other.
-template <int Lanes, typename Body>
+template <int Lanes, typename scalar_t, typename Body>
 OPGEN_INLINE void lanes(int64_t size, const Body& body) {
   int64_t i = 0;
   for (; i + 2 * Lanes <= size; i += 2 * Lanes) {
-    lanes_at<Lanes, 0>(i, body);
-    lanes_at<Lanes, Lanes>(i + Lanes, body);
+    if constexpr (is_stored<scalar_t>) {  // a vector has twice as many of these
+      lanes_at<2 * Lanes, 0>(i, body);
+    } else {
+      lanes_at<Lanes, 0>(i, body);
+      lanes_at<Lanes, Lanes>(i + Lanes, body);
+    }
   }
   if (i + Lanes <= size) {
     lanes_at<Lanes, 0>(i, body);

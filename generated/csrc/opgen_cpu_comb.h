@@ -14,7 +14,7 @@ struct Turns : Loops<Accesses> {
   // Of loops whose points are independent: a last one that is too short for runs.
   void arrange() {
     const int last = Base::rank - 1;
-    if (last < 1 || Base::fixed[last]) return;
+    if (last < 1 || (Base::fixed[last] && Base::fixed[last - 1])) return;
     if (Base::sizes[last] < shortest_piece && Base::sizes[last] < Base::sizes[last - 1]) take_turns(last);
   }
   // Of loops that add to shared places: those behind the last long one, if nobody asks for its index.

@@ -8,11 +8,12 @@ points go one by one (`row`), and the lanes are runs along the loops inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from opgen.code.cpp_comb import Comb, combed, teeth
 from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_runs import Runs
+from opgen.code.cpp_scope import CpuScope
 from opgen.code.cpp_statements import Around, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import lanes_type, value_type
@@ -28,16 +29,16 @@ _OUTER = (Role.PARALLEL, Role.LANES)
 _INNER = (Role.SERIAL, Role.LANES, Role.CHUNKS)
 
 
-def kernel_lines(formal: Formal) -> tuple[list[str], int]:
-    """The statements of the function, and how many arrays a run of one of its parts may have."""
+def kernel_lines(formal: Formal) -> tuple[list[str], int, bool]:
+    """The statements of the function, how many arrays a run may have, and whether runs widen what they read."""
     body = lanes(formal.kernel, formal.schedule, formal.unsure - formal.told).body
     found = [_part(formal, part) for part in parts(body)]
     *first, last = [lines for lines, _ in found]
-    lines = [line for part in first for line in block("{", part)]
-    return [*lines, *last, "return rt::status(host);"], max(arrays for _, arrays in found)
+    lines = [*(line for part in first for line in block("{", part)), *last, "return rt::status(host);"]
+    return lines, max(len(scope.accesses) for _, scope in found), any(scope.widens for _, scope in found)
 
 
-def _part(formal: Formal, part: Body) -> tuple[list[str], int]:
+def _part(formal: Formal, part: Body) -> tuple[list[str], CpuScope]:
     """The statements of a part, which may stand under a condition on sizes."""
     match part:
         case (If(condition, (For(role=Role.PARALLEL | Role.LANES),) as body, ()),):
@@ -46,7 +47,7 @@ def _part(formal: Formal, part: Body) -> tuple[list[str], int]:
         case _:
             code = _PartCode(formal, part)
             lines = code.lines()
-    return lines, len(code.scope.accesses)
+    return lines, code.scope
 
 
 def _meets(body: Body) -> bool:
@@ -206,7 +207,7 @@ class _PartCode(Runs):
         folds = [f"{self.fold_type(a, body)} {fold_name(a.name)};" for a in accs]
         adds = all(isinstance(n, Let | Atomic) or (isinstance(n, If) and isinstance(n.body[0], Atomic)) for n in body)
         inner = self._through(loops, adds=adds)
-        run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
+        run = [*self._run(loops, body, inner, accs), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
         runs = self._under(condition, self.holding(runs))
         return [*folds, *runs, *self.fold_values(accs, points=f"{inner}.count")]
@@ -223,26 +224,27 @@ class _PartCode(Runs):
         merges = [f"{fold_name(a.name)}.merge(other.{fold_name(a.name)});" for a in accs]
         part = block("struct Part {", [*members, *block("void merge(const Part& other) {", merges)], "};")
         folds = [f"auto& {fold_name(a.name)} = part.{fold_name(a.name)};" for a in accs]
-        run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
+        run = [*self._run(loops, body, inner, accs), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
         runs = self.behind_still(self.holding(runs))
         call = f"rt::chunked(host, {inner}.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {{"
         run = self._under(condition, block(call, [*folds, *runs], "});"))
         return [*part, "Part total;", *run, *self.fold_values(accs, "total.")]
 
-    def _run(self, loops: tuple[Loop, ...], body: Body, inner: str) -> list[str]:
+    def _run(self, loops: tuple[Loop, ...], body: Body, inner: str, accs: Sequence[Acc]) -> list[str]:
         """What a run along inner loops does: gather, then fold and store lane by lane."""
         saved = set(self.outer_locals)
         self.scope.stand(loops, "run")
         self.holds = True
         self.number(self.outer, "outer", "row", lane=False)
         moving = self.number(loops, inner, "run", lane=True)
-        around = self.sources(body, "run", inner, moving)
+        around = self.sources(body, "run", inner, moving, chooses=(chooses := any(a.op != "sum" for a in accs)))
         lines = self.each(body, "lane")
         self.outer_locals = saved
         i = named("i", lines)
         if any(isinstance(n, Join) for n in body):
-            head = f"rt::lanes<rt::lane_count>(run.size, {self.scope.held(lines)}(int64_t{i}, int lane) {{"
+            read = "opmath_t" if chooses else "scalar_t"
+            head = f"rt::lanes<rt::lane_count, {read}>(run.size, {self.scope.held(lines)}(int64_t{i}, int lane) {{"
         elif self.scope.has_rows:
             head = f"rt::each_of_row<rt::lane_count>(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
         else:

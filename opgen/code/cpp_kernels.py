@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from opgen.code.cpp_kernel import kernel_lines
 from opgen.code.cpp_layout import block, commented, laid_out
 from opgen.code.cpp_stream import stream_lines
+from opgen.code.native_scope import mentions
+from opgen.ir.program import Kind
+from opgen.ir.scalar import INF, Apply, Lit, Scalar, reads
 from opgen.kernel.formal import Formal
+from opgen.kernel.model import Atomic, For, Role
 from opgen.kernel.moves import moves_alone
+from opgen.kernel.walk import inside, values, waits
 from opgen.plan.model import Kernel as Step
-from opgen.plan.model import ScatterStep, Stream
+from opgen.plan.model import ScatterStep, Storage, Stream
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT = re.compile(r"\s*const \w+ (\w+) = [^;]*;")
@@ -23,29 +28,64 @@ _CONSTANT = re.compile(r"\s*const \w+ (\w+) = [^;]*;")
 class Kernel:
     """One function: `name` as the step table has it, `lines` its definition.
 
-    `moves`: of how many tensors, where it computes with none of the floats in them; `arrays`: how many a run may have.
+    `moves`: of how many tensors, where it computes with none of the floats in them; `stored`: those that hold floats of
+    the operator's dtype, where there is a version that widens them in registers; `arrays`: how many a run may have.
     """
 
     name: str
     lines: tuple[str, ...]
     moves: int | None = None
+    stored: tuple[int, ...] = ()
     arrays: int = 0
 
     @property
     def entry(self) -> str:
         """What stands for it in the table of steps."""
-        return f"OPGEN_STEP({self.name})" if self.moves is None else f"OPGEN_MOVES({self.name}, {self.moves})"
+        if self.moves is not None:
+            return f"OPGEN_MOVES({self.name}, {self.moves})"
+        return (
+            f"OPGEN_STORED({', '.join((self.name, *map(str, self.stored)))})"
+            if self.stored
+            else f"OPGEN_STEP({self.name})"
+        )
 
 
 def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
     """The function of a step."""
-    body, arrays = (stream_lines(formal, step), 0) if isinstance(step, Stream) else kernel_lines(formal)
+    body, arrays, widens = (stream_lines(formal, step), 0, False) if isinstance(step, Stream) else kernel_lines(formal)
     body = _asked_for(body)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
-    lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]
+    opmath = ["using opmath_t = rt::opmath<scalar_t>;"] if mentions("opmath_t", body) else []
+    lines = [*_reason(f"{step.reason}{order}"), "template <typename scalar_t>", *block(head, [*opmath, *body])]
     alone = moves_alone(formal.kernel.body, {slot: b.kind for slot, b in formal.slots.items()}, formal.reals)
-    return Kernel(name, tuple(laid_out(lines)), len(formal.slots) if alone else None, arrays)
+    stored = _stored(formal) if widens and not alone else ()
+    return Kernel(name, tuple(laid_out(lines)), len(formal.slots) if alone else None, stored, arrays)
+
+
+def _stored(formal: Formal) -> tuple[int, ...]:
+    """The tensors that a kernel may have in 16 bits.
+
+    None if its points wait for each other or meet in one place, or read something beside them that has more digits.
+    """
+    within = tuple(inside(formal.kernel.body))
+    if any(isinstance(n, Atomic) or (isinstance(n, For) and n.role is Role.SERIAL and waits(n)) for n in within):
+        return ()
+    fills = (r.fill for e in values(formal.kernel.body) for r in reads(e) if r.fill is not None)
+    if not all(map(_is_short, fills)):
+        return ()
+    return tuple(k for k, b in enumerate(formal.slots.values()) if b.kind is Kind.FLOAT and b.storage is Storage.SCALAR)
+
+
+def _is_short(fill: Scalar) -> bool:
+    """Whether a number is the same with eight binary digits."""
+    match fill:
+        case Apply("neg", (x,)):
+            return _is_short(x)
+        case Lit(int(value)):
+            return abs(value) < 256
+        case _:
+            return fill == INF
 
 
 def _asked_for(lines: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from opgen.code.cpp_access import Access
 from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import CpuScope
 from opgen.code.long_values import hoisted
-from opgen.code.native_scope import value_type
+from opgen.code.native_scope import stored_type
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import TRUE, ZERO, Batch, Index, Position, Read, Scalar, is_placed, mentions, reads
 from opgen.kernel.model import Atomic, Body, conjuncts, ranged
@@ -72,7 +72,8 @@ class Lines:
             self.out.append(f"const auto {name} = {scope.load(r).text};")
             scope.lines[key] = name, False
             return True
-        type_ = value_type(scope.formal.slots[r.tensor].kind)
+        type_ = stored_type(scope.formal.slots[r.tensor])
+        scope.widens |= type_ == "scalar_t"
         held = "" if needed or self.hold is None or not self._may_stand(access, at) else self.hold(access)
         rests, stretch = bool(held) and self._rests(access, at), self._stretch(access, at)
         places: list[str] = []
@@ -107,7 +108,7 @@ class Lines:
             return None
         if condition is None:
             self._ask_ahead(access, at)
-        type_ = value_type(scope.formal.slots[a.slot].kind)
+        type_ = stored_type(scope.formal.slots[a.slot])
         ends = [scope.tensor(a.slot), self._stretch(access, at), access.name, *places]
         return f"rt::Values<{type_}> {access.name};", f"rt::accumulate<rt::{fold}>(host, {', '.join(ends)});"
 

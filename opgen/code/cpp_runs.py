@@ -12,7 +12,7 @@ from opgen.code.cpp_comb import Comb
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_lines import Lines, rests
 from opgen.code.cpp_statements import FOLDS, Around, Statements
-from opgen.code.native_scope import value_type
+from opgen.code.native_scope import stored_type
 from opgen.ir.program import Axis, Kind, Loop, Role
 from opgen.ir.scalar import Apply, Batch, Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
@@ -33,6 +33,7 @@ class Runs(Statements):
         self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
         self.across = False  # whether the lanes are points of the outer loops
         self.shared = False  # whether threads share the outer loops
+        self.chooses = False  # whether lanes go on with one of the values they come to
         self.holds = False  # whether runs follow one another, so that one can hold what the next one reads again
         self.held: list[str] = []  # declarations of what runs hold
         self.still: dict[str, str] = {}  # what all runs of a thread read of tensors that stand still, by tensor
@@ -40,13 +41,22 @@ class Runs(Statements):
         self.phases: Scalar | None = None  # how far points of the last outer loop are apart that follow one another
 
     def sources(
-        self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None, around: str = ""
+        self,
+        body: Body,
+        at: str,
+        loops: str,
+        moving: dict[str, int],
+        sparse: Comb | None = None,
+        around: str = "",
+        *,
+        chooses: bool = False,
     ) -> Around:
         """Runs of everything a body reads and writes; what does not move is one number.
 
-        `loops` run along the lanes; `around` is what comes to the next run, where they do not.
+        `loops` run along the lanes; `around` is what comes to the next run, where they do not. `chooses`: lanes go on
+        with one of the values that they come to.
         """
-        scope, step = self.scope, self.scope.stepper
+        scope, step, self.chooses = self.scope, self.scope.stepper, chooses
         accesses = self._accesses(values(body) if sparse is None else (*values(body), *sparse.asked))
         lines, lanes = self._values_at(accesses, at), _read_by_lanes(body)
         holds = self.holds and sparse is None
@@ -152,19 +162,22 @@ class Runs(Statements):
         return lines
 
     def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
-        type_ = value_type(self.scope.formal.slots[a.buffer].kind)
+        type_ = stored_type(self.scope.formal.slots[a.buffer])
+        self.scope.widens |= kind != "Sink" and type_ == "scalar_t"
         tensor, n = self.scope.tensor(a.buffer), a.number
         const = "" if kind in ("Sink", "Resting") else "const "
         held = f"{self._hold(a)}, " if kind in ("Steady", "Resting") else ""
         if kind == "Source" and (self._may_miss(a.buffer) or self._shared_by_rows(a)):
             held = f"{self._still(a.buffer)}, "
+        elif kind == "Source" and self.chooses and type_ == "scalar_t":
+            kind = "Widened"
         ends = f"{held}{tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size"
         return f"{const}rt::{kind}<{type_}> {a.name}({ends});"
 
     def _hold(self, a: Access) -> str:
         """The name of what runs of an access hold."""
         name = self.scope.fresh(f"{self.scope.tensor(a.buffer)}_held")
-        self.held.append(f"rt::Held<{value_type(self.scope.formal.slots[a.buffer].kind)}> {name};")
+        self.held.append(f"rt::Held<{stored_type(self.scope.formal.slots[a.buffer])}> {name};")
         return name
 
     def _asking(self, kind: str, a: Access, loops: tuple[str, ...]) -> str:
@@ -198,7 +211,7 @@ class Runs(Statements):
     def behind_still(self, runs: list[str]) -> list[str]:
         """All runs of a thread behind what they read of tensors that stand still."""
         still, self.still = self.still, {}
-        types = {slot: value_type(self.scope.formal.slots[slot].kind) for slot in still}
+        types = {slot: stored_type(self.scope.formal.slots[slot]) for slot in still}
         asks, self.asks = self.asks, {}
         buffers = {a.number: self.scope.tensor(a.buffer) for a in self.scope.accesses}
         return [

@@ -14,7 +14,7 @@ from opgen.code.cpp_access import Access, at_every_lane, evens
 from opgen.code.cpp_dialect import CPU
 from opgen.code.invariants import Known
 from opgen.code.names import CPU_KERNELS
-from opgen.code.native_scope import Spot, layout, mentions, outside, value_type, wish
+from opgen.code.native_scope import Spot, layout, mentions, outside, stored_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
@@ -60,6 +60,7 @@ class CpuScope:
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
     placed: dict[Scalar | Spot, str] = field(default_factory=dict)  # positions and spots that have a local
+    widens: bool = False  # whether runs read what calls may have stored in fewer bits
     depth: int = 0  # columns that plain loops and guards around a statement take
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     turns: frozenset[str] = frozenset()  # the indices of loops that go on from what they stored: the same at every lane
@@ -369,7 +370,7 @@ class CpuScope:
                 yield f"const rt::Places {self.tensor(buffer)};"
                 continue
             rank, batch_at = layout(self.formal.slots[buffer])
-            type_ = value_type(self.formal.slots[buffer].kind)
+            type_ = stored_type(self.formal.slots[buffer])
             batch = f", {batch_at}" if batch_at >= 0 else ""
             name = self.tensor(buffer)
             yield f"const rt::Tensor<{type_}> {name}(call, {self.formal.number(buffer)}, {rank}{batch});"

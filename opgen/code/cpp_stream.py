@@ -290,7 +290,7 @@ class _Code:
         i = named(POINT, body)
         head = f"rt::each(size, [&](int64_t{i}) {{"
         if adds or added is not None:
-            head = f"rt::lanes<rt::lane_count>(size, [&](int64_t{i}, int lane) {{"
+            head = f"rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t{i}, int lane) {{"
         return [*block(head, body, "});"), *ran]
 
     def _dot(self, d: Dot) -> list[str]:

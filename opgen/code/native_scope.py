@@ -10,7 +10,7 @@ from opgen.code.names import member
 from opgen.code.printer import NATIVE, Printer, Text
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Batch, Dim, Param, Read, Scalar
-from opgen.plan.model import Buffer
+from opgen.plan.model import Buffer, Storage
 
 _VALUE = {Kind.FLOAT: "opmath_t", Kind.INT: "int64_t", Kind.BOOL: "bool"}
 
@@ -25,6 +25,12 @@ class Spot:
 def value_type(kind: Kind) -> str:
     """The C++ type a value of a kind is computed in."""
     return _VALUE[kind]
+
+
+def stored_type(buffer: Buffer) -> str:
+    """The C++ type of an element in memory, where the floats of a call may be stored in fewer bits."""
+    scalar = buffer.kind is Kind.FLOAT and buffer.storage is Storage.SCALAR
+    return "scalar_t" if scalar else value_type(buffer.kind)
 
 
 def lanes_type(kind: Kind) -> str:

@@ -222,14 +222,15 @@ OPGEN_INLINE Stretch stretch(const Point& point, const Run& columns, int access,
 }
 
 template <typename T>
-OPGEN_NOINLINE void gather_stretch(const Tensor<T>& tensor, const Stretch& s, T fill, Lane<T>* to) {
+OPGEN_NOINLINE void gather_stretch(const Tensor<T>& tensor, const Stretch& s, opmath<T> outside, Lane<T>* to) {
+  const auto fill = static_cast<Lane<T>>(outside);
   to += s.lane;
   for (int64_t i = 0; i < s.first; ++i) to[i * s.every] = fill;
   const int64_t at = s.at + s.first * s.step;
   if (s.every == 1) {
     gather(tensor, at, s.step, s.last - s.first, to + s.first);
   } else {
-    for (int64_t i = s.first; i < s.last; ++i) to[i * s.every] = load(tensor, s.at + i * s.step);
+    for (int64_t i = s.first; i < s.last; ++i) to[i * s.every] = element(tensor, s.at + i * s.step);
   }
   for (int64_t i = s.last; i < s.size; ++i) to[i * s.every] = fill;
 }
@@ -276,27 +277,27 @@ struct Line {
   alignas(64) Lane<T> buffer[block];
 
   template <Leaves leaves, typename At, typename... Places>
-  OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, T fill, const Place<leaves, At>& place,
-                    const Places&... places) {
+  OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, opmath<T> fill,
+                    const Place<leaves, At>& place, const Places&... places) {
     read(host, nullptr, tensor, s, fill, Always(), place, places...);
   }
   template <Leaves leaves, typename At, typename... Places>
-  OPGEN_INLINE Line(OpgenHost& host, Held<T>& held, const Tensor<T>& tensor, const Stretch& s, T fill,
+  OPGEN_INLINE Line(OpgenHost& host, Held<T>& held, const Tensor<T>& tensor, const Stretch& s, opmath<T> fill,
                     const Place<leaves, At>& place, const Places&... places) {
     read(host, &held, tensor, s, fill, Always(), place, places...);
   }
   template <typename At, typename... Places>
-  OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, T fill, const Wanted<At>& needed,
-                    const Places&... places) {
+  OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, opmath<T> fill,
+                    const Wanted<At>& needed, const Places&... places) {
     read(host, nullptr, tensor, s, fill, needed.at, places...);
   }
   Line() = default;
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
+  OPGEN_INLINE opmath<T> operator[](int64_t i) const { return static_cast<opmath<T>>(from[i]); }
 
   template <typename Needed, typename... Places>
-  OPGEN_INLINE void read(OpgenHost& host, Held<T>* held, const Tensor<T>& tensor, Stretch s, T fill,
+  OPGEN_INLINE void read(OpgenHost& host, Held<T>* held, const Tensor<T>& tensor, Stretch s, opmath<T> fill,
                          const Needed& needed, const Places&... places) {
     if (s.period == 1) {
       (s.move(places), ...);
@@ -305,7 +306,7 @@ struct Line {
       from = direct ? static_cast<const Lane<T>*>(tensor.data) + s.at - s.lane : buffer;
       if (direct) return;
       if (held != nullptr && same) {
-        from = held->of(static_cast<Lane<T>>(load(tensor, s.at)), s.size);
+        from = held->of(element(tensor, s.at), s.size);
         return;
       }
       if (!s.whole()) (s.report(host, needed, places), ...);
@@ -325,9 +326,10 @@ struct Line {
     } else {
       const Spots spots(host, s, needed, places...);
       for (int64_t i = 0; i < s.size; ++i) {  // there is something to read where the last one stands
-        if (spots.most >= 0) buffer[i] = load(tensor, spots.at[i] < 0 ? spots.most : spots.at[i]);
+        if (spots.most >= 0) buffer[i] = element(tensor, spots.at[i] < 0 ? spots.most : spots.at[i]);
       }
-      for (int64_t i = 0; !spots.whole && i < s.size; ++i) buffer[i] = spots.at[i] < 0 ? fill : buffer[i];
+      for (int64_t i = 0; !spots.whole && i < s.size; ++i)
+        buffer[i] = spots.at[i] < 0 ? static_cast<Lane<T>>(fill) : buffer[i];
     }
   }
 };
@@ -354,7 +356,7 @@ OPGEN_NOINLINE void accumulate_stretch(const Tensor<T>& tensor, const Stretch& s
     for (int64_t i = 0; i < count; ++i) to[i] = Op::combine(to[i], values[i]);
   } else if (s.step == 0 && count > 0) {
     Fold<Op, T> fold;
-    lanes<lane_count>(count, [&](int64_t i, int lane) { fold.add(lane, values[i * s.every]); });
+    lanes<lane_count, T>(count, [&](int64_t i, int lane) { fold.add(lane, values[i * s.every]); });
     accumulate<Op>(tensor, at, fold.value());
   } else {
     for (int64_t i = 0; i < count; ++i) accumulate<Op>(tensor, at + i * s.step, values[i * s.every]);

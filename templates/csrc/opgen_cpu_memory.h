@@ -10,8 +10,16 @@ template <typename T>
 OPGEN_INLINE int64_t bytes_of(const Tensor<T>& tensor) {
   return tensor.narrow ? sizeof(uint16_t) : sizeof(T);
 }
+
+// What a run of values is read as. Conditions are words: of bytes, a vector would have more lanes than rows have
+// points, and of bits there is none.
 template <typename T>
-inline T load(const Tensor<T>& tensor, int64_t at) {
+constexpr bool is_lane = !std::is_same_v<T, bool>;
+template <typename T>
+using Lane = std::conditional_t<is_lane<T>, T, uint32_t>;
+
+template <typename T>
+inline Lane<T> element(const Tensor<T>& tensor, int64_t at) {
   if constexpr (sizeof(T) == sizeof(float)) {
     if (tensor.narrow) return widened(static_cast<const uint16_t*>(tensor.data)[at], tensor.source.dtype);
   }
@@ -20,6 +28,10 @@ inline T load(const Tensor<T>& tensor, int64_t at) {
   } else {
     return static_cast<const T*>(tensor.data)[at];
   }
+}
+template <typename T>
+inline opmath<T> load(const Tensor<T>& tensor, int64_t at) {
+  return static_cast<opmath<T>>(element(tensor, at));
 }
 template <typename T, typename V>
 inline void store(const Tensor<T>& tensor, int64_t at, V value) {
@@ -32,13 +44,6 @@ inline void store(const Tensor<T>& tensor, int64_t at, V value) {
   }
   static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
 }
-
-// What a run of values is read as. Conditions are words: of bytes, a vector would have more lanes than rows have
-// points, and of bits there is none.
-template <typename T>
-constexpr bool is_lane = !std::is_same_v<T, bool>;
-template <typename T>
-using Lane = std::conditional_t<is_lane<T>, T, uint32_t>;
 
 // Every n-th element: of a few n known here, compilers make shuffles of vectors.
 template <int64_t step, typename Memory, typename To>
@@ -67,7 +72,7 @@ OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, in
   }
 }
 template <typename T>
-OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, const T* from) {
+OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, const opmath<T>* from) {
   if (tensor.narrow) {
     if constexpr (sizeof(T) == sizeof(float)) {
       auto* to = static_cast<uint16_t*>(tensor.data);
@@ -76,7 +81,7 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
     return;
   }
   T* to = static_cast<T*>(tensor.data) + at;
-  for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
+  for (int64_t i = 0; i < size; ++i) to[i * step] = static_cast<T>(from[i]);
 }
 
 // What all rows read of a tensor that is the same for them: one number if it stands still everywhere, as one does that
@@ -94,7 +99,7 @@ struct Still {
       still = still && source.sizes[d] > 0 && (source.strides[d] == 0 || source.sizes[d] == 1);
     }
     if (still) {
-      const Lane<T> value = load(tensor, 0);
+      const Lane<T> value = element(tensor, 0);
       for (Lane<T>& lane : buffer) lane = value;
     } else if (tensor.narrow && source.ndim == 1 && source.strides[0] == 1 && source.sizes[0] <= longest) {
       row = new Lane<T>[static_cast<size_t>(source.sizes[0])];
@@ -127,7 +132,24 @@ struct Source {
   }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
+  OPGEN_INLINE opmath<T> operator[](int64_t i) const { return static_cast<opmath<T>>(from[i]); }
+};
+
+// The same with values that are widened ahead of the lanes, for those that choose: what they wait for is to be short.
+template <typename T>
+struct Widened : Source<T> {
+  using Source<T>::Source;
+};
+template <>
+struct Widened<BFloat16> {
+  alignas(64) float from[block];
+
+  OPGEN_INLINE Widened(const Tensor<BFloat16>& tensor, int64_t at, int64_t step, int64_t size) {
+    gather(tensor, at, step, size, from);
+  }
+  Widened(const Widened&) = delete;
+  Widened& operator=(const Widened&) = delete;
+  OPGEN_INLINE float operator[](int64_t i) const { return from[i]; }
 };
 
 // One value for all points of a run, kept for the runs to come: most of them read the same.
@@ -182,29 +204,36 @@ struct Told {
   OPGEN_INLINE bool operator[](int64_t i) const { return values[i] != 0; }
 };
 
-// Where a run stores: in place, or into a buffer that is scattered at the end.
+// Where a run stores: in place, or into a buffer that is scattered at the end. What is to be narrowed is, all of it
+// together: among other things to do, a vector of that waits for too much.
 template <typename T>
 struct Sink {
   const Tensor<T>& tensor;
-  T* to;
+  opmath<T>* to;
   int64_t at;
   int64_t step;
   int64_t size;
   bool direct;
-  alignas(64) T buffer[block];
+  alignas(64) opmath<T> buffer[block];
 
   OPGEN_INLINE Sink(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
-      : tensor(tensor), at(at), step(step), size(size), direct(step == 1 && !tensor.narrow) {
-    to = direct ? static_cast<T*>(tensor.data) + at : buffer;
+      : tensor(tensor), at(at), step(step), size(size), direct(step == 1 && !is_stored<T> && !tensor.narrow) {
+    to = direct ? static_cast<opmath<T>*>(tensor.data) + at : buffer;
   }
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
   OPGEN_INLINE ~Sink() {
-    if (!direct) scatter(tensor, at, step, size, buffer);
+    if (is_stored<T> && step == 1 && tensor.data != nullptr) {
+      T* words = static_cast<T*>(tensor.data) + at;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < size; ++i) words[i] = static_cast<T>(buffer[i]);
+    } else if (!direct) {
+      scatter(tensor, at, step, size, buffer);
+    }
   }
   template <typename V>
   OPGEN_INLINE void set(int64_t i, V value) {
-    to[i] = static_cast<T>(value);
+    to[i] = static_cast<opmath<T>>(value);
   }
 };
 
@@ -252,7 +281,7 @@ struct Kept {
 
 template <typename Op, typename T, typename V>
 OPGEN_INLINE void accumulate(const Tensor<T>& tensor, int64_t at, V value) {
-  store(tensor, at, Op::combine(load(tensor, at), static_cast<T>(value)));
+  store(tensor, at, Op::combine(load(tensor, at), static_cast<opmath<T>>(value)));
 }
 
 // Whether a position read from data lies inside; the first that does not is reported and read as zero.
@@ -267,9 +296,9 @@ inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor,
   return false;
 }
 template <typename T>
-inline T pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t number, int64_t axis, int64_t index,
-              int64_t size) {
-  return inside(host, index, size, number, axis) ? load(tensor, at + index * tensor.stride(axis)) : T(0);
+inline opmath<T> pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t number, int64_t axis, int64_t index,
+                      int64_t size) {
+  return inside(host, index, size, number, axis) ? load(tensor, at + index * tensor.stride(axis)) : opmath<T>(0);
 }
 inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
 

@@ -11,7 +11,7 @@ template <typename T>
 struct Resting {
   Held<T>& held;
   const Lane<T>* from = nullptr;
-  T value = T(0);  // of all lanes, where they are the same
+  opmath<T> value = opmath<T>(0);  // of all lanes, where they are the same
   bool same;
 
   OPGEN_INLINE Resting(Held<T>& held, const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
@@ -29,7 +29,7 @@ struct Resting {
   OPGEN_INLINE void write_out(int64_t size) {
     if (same) from = held.of(static_cast<Lane<T>>(value), size);
   }
-  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
+  OPGEN_INLINE opmath<T> operator[](int64_t i) const { return static_cast<opmath<T>>(from[i]); }
 };
 
 // The same, written out ahead of lanes that are not alone in reading it.
@@ -45,10 +45,10 @@ struct Steady : Resting<T> {
 template <typename T>
 struct RestingLine : Line<T> {
   Held<T>& held;
-  T value = T(0);  // of all lanes, where they are the same
+  opmath<T> value = opmath<T>(0);  // of all lanes, where they are the same
 
   template <typename... Places>
-  OPGEN_INLINE RestingLine(OpgenHost& host, Held<T>& held, const Tensor<T>& tensor, const Stretch& s, T fill,
+  OPGEN_INLINE RestingLine(OpgenHost& host, Held<T>& held, const Tensor<T>& tensor, const Stretch& s, opmath<T> fill,
                            const Places&... places)
       : held(held) {
     Stretch moved = s;

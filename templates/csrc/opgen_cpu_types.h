@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <type_traits>
+
 #include "opgen_math.h"
 #include "opgen_step.h"
 
@@ -58,6 +60,19 @@ inline uint16_t to_half(float x) {
   return static_cast<uint16_t>(sign | (rest > 0x7f800000u ? 0x7e00u : size));
 }
 
+// An element in memory that is computed with as float: kernels of calls that store nothing else widen it in registers.
+struct BFloat16 {
+  uint16_t bits;
+
+  BFloat16() = default;
+  explicit BFloat16(float x) : bits(to_bfloat16(x)) {}
+  operator float() const { return from_bfloat16(bits); }
+};
+template <typename scalar_t>
+constexpr bool is_stored = std::is_same_v<scalar_t, BFloat16>;
+template <typename scalar_t>
+using opmath = std::conditional_t<is_stored<scalar_t>, float, scalar_t>;
+
 inline float widened(uint16_t x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? from_half(x) : from_bfloat16(x); }
 inline uint16_t narrowed(float x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? to_half(x) : to_bfloat16(x); }
 
@@ -98,12 +113,24 @@ inline bool is_of_words(const OpgenCall& call, int tensors) {
   return of_words;
 }
 
+// Whether so numbered tensors of a call are all stored as BFloat16.
+template <int... Tensors>
+bool are_bfloat16(const OpgenCall& call) {
+  return call.dtype == OPGEN_BFLOAT16 && ((call.tensors[Tensors]->dtype == OPGEN_BFLOAT16) && ...);
+}
+
 }  // namespace OPGEN_SPACE
 }  // namespace rt
 
 // A kernel as a step: double for double, float for everything else.
 #define OPGEN_STEP(kernel)                                                                       \
   [](const OpgenCall& call, OpgenHost& host) -> int {                                            \
+    return call.dtype == OPGEN_FLOAT64 ? kernel<double>(call, host) : kernel<float>(call, host); \
+  }
+// The same of one with a version that widens elements of some tensors in registers.
+#define OPGEN_STORED(kernel, ...)                                                                \
+  [](const OpgenCall& call, OpgenHost& host) -> int {                                            \
+    if (rt::are_bfloat16<__VA_ARGS__>(call)) return kernel<rt::BFloat16>(call, host);            \
     return call.dtype == OPGEN_FLOAT64 ? kernel<double>(call, host) : kernel<float>(call, host); \
   }
 // The same of one that computes with no float of its tensors: words of 16 bits are moved as they are.

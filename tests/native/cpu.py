@@ -70,7 +70,7 @@ def compile_table(
     source = folder / "op_kernels.cpp"
     text = kernels_text(table)
     if only is not None:
-        text = re.sub(r"\bOPGEN_STEP\((\w+)\)", rf"\1<{only}>", text)
+        text = re.sub(r"\bOPGEN_ST(?:EP|ORED)\((\w+)[^)]*\)", rf"\1<{only}>", text)
     source.write_text(text)
     made = folder / "op.so"
     found = emulate.compiler()

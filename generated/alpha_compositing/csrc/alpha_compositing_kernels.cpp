@@ -6,10 +6,11 @@
 namespace {
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_through(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
-  const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> alpha(call, 0, 2, 0);
   const rt::Tensor<opmath_t> through(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &alpha, &through);
@@ -31,20 +32,21 @@ int forward_through(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> through(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> alpha(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> weight(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &through, &alpha, &weight);
   outer.dim(T, {0, alpha.stride(1), weight.stride(1)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> alpha_at(alpha, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> weight_out(weight, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> alpha_at(alpha, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> weight_out(weight, run.at[2], run.step[2], run.size);
       const auto through_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
       const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 0, 1), 0,
                                           rt::clipped(through, 1, through.stride(1), through_1));
@@ -58,14 +60,15 @@ int forward_weight(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
   const int64_t T = call.ints[1];
   const rt::Tensor<opmath_t> through(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> colour(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> alpha(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> colour(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 3, 2, 0);
   rt::Turns<4> outer;
   outer.batch(call, &through, &alpha, &colour, &output);
   outer.dim(C, {0, 0, colour.stride(2), output.stride(1)});
@@ -78,9 +81,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
       over_t.runs<1>(0, over_t.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> alpha_at(alpha, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> alpha_at(alpha, point.at[1], columns.step[1], columns.size);
         alpha_apart.run(alpha, point.first, point.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> colour_at(colour, point.at[2], columns.step[2], columns.size);
+        const rt::Source<scalar_t> colour_at(colour, point.at[2], columns.step[2], columns.size);
         colour_apart.run(colour, point.first, point.at[2], columns.step[2], columns.size);
         const rt::Fixed through_1(over_t.index(point, 0, 0) - 1);
         const rt::Line<opmath_t> through_at(host, through, rt::stretch(point, columns, 0, 1), 0,
@@ -92,7 +95,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         output_value_fold.ran(columns.size);
       });
       output_value_fold.finish();
-      rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<scalar_t> output_out(output, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
@@ -100,15 +103,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[1];
   const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> through(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> colour(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_colour(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> alpha(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> colour(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_colour(call, 4, 3, 0);
   const rt::Tensor<opmath_t> grad_weight_output(call, 5, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &through, &alpha, &grad_output, &colour, &grad_colour, &grad_weight_output);
@@ -133,10 +137,10 @@ int backward_grad_weight_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t weight = chosen * alpha_value;
       rt::Fold<rt::Sum, opmath_t> grad_weight_output_value_fold;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> colour_at(colour, run.at[3], run.step[3], run.size);
-        rt::Sink<opmath_t> grad_colour_out(grad_colour, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> colour_at(colour, run.at[3], run.step[3], run.size);
+        rt::Sink<scalar_t> grad_colour_out(grad_colour, run.at[4], run.step[4], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
           grad_weight_output_value_fold.add(lane, grad_output_value * colour_at[i]);
           grad_colour_out.set(i, grad_output_value * weight);
@@ -151,12 +155,13 @@ int backward_grad_weight_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_share_through(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
-  const rt::Tensor<opmath_t> grad_weight(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_weight(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_weight_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> alpha(call, 2, 2, 0);
   const rt::Tensor<opmath_t> share_through(call, 3, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_weight, &grad_weight_output, &alpha, &share_through, &share_through);
@@ -168,12 +173,12 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
             rt::Sink<opmath_t> share_through_out(share_through, run.at[4] + t * share_through.stride(1), run.step[4],
                                                  run.size);
             const rt::Fixed grad_weight_1(t + 1);
-            const rt::Line<opmath_t> grad_weight_at(host, grad_weight, rt::stretch(run, 0, 1), 0,
+            const rt::Line<scalar_t> grad_weight_at(host, grad_weight, rt::stretch(run, 0, 1), 0,
                                                     rt::clipped(grad_weight, 1, grad_weight.stride(1), grad_weight_1));
             const rt::Line<opmath_t> grad_weight_output_at(
                 host, grad_weight_output, rt::stretch(run, 1, 1), 0,
                 rt::clipped(grad_weight_output, 1, grad_weight_output.stride(1), grad_weight_1));
-            const rt::Line<opmath_t> alpha_at(host, alpha, rt::stretch(run, 2, 1), 0,
+            const rt::Line<scalar_t> alpha_at(host, alpha, rt::stretch(run, 2, 1), 0,
                                               rt::clipped(alpha, 1, alpha.stride(1), grad_weight_1));
             const rt::Line<opmath_t> share_through_at(
                 host, share_through, rt::stretch(run, 3, 1), 0,
@@ -219,14 +224,15 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> through(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_weight(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_weight_output(call, 2, 2, 0);
   const rt::Tensor<opmath_t> share_through(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_alpha(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_alpha(call, 4, 2, 0);
   rt::Turns<5> outer;
   outer.batch(call, &through, &grad_weight, &grad_weight_output, &share_through, &grad_alpha);
   outer.step(1, grad_weight.stride(1));
@@ -237,10 +243,10 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_weight_at(grad_weight, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_weight_at(grad_weight, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> grad_weight_output_at(grad_weight_output, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> share_through_at(share_through, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_alpha_out(grad_alpha, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_alpha_out(grad_alpha, run.at[4], run.step[4], run.size);
       const auto through_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
       const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 0, 1), 0,
                                           rt::clipped(through, 1, through.stride(1), through_1));
@@ -257,10 +263,10 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(alpha_compositing) = {
-    OPGEN_STEP(forward_through),              // 0
-    OPGEN_STEP(forward_weight),               // 1
-    OPGEN_STEP(forward_output),               // 2
-    OPGEN_STEP(backward_grad_weight_output),  // 3
-    OPGEN_STEP(backward_share_through),       // 4
-    OPGEN_STEP(backward_grad_alpha),          // 5
+    OPGEN_STEP(forward_through),                            // 0
+    OPGEN_STORED(forward_weight, 1, 2),                     // 1
+    OPGEN_STORED(forward_output, 1, 2, 3),                  // 2
+    OPGEN_STORED(backward_grad_weight_output, 1, 2, 3, 4),  // 3
+    OPGEN_STEP(backward_share_through),                     // 4
+    OPGEN_STORED(backward_grad_alpha, 1, 4),                // 5
 };

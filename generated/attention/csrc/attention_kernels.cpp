@@ -6,8 +6,9 @@
 namespace {
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[3];
   const int64_t v_padded = rt::padded(V_2);
@@ -15,9 +16,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t e_padded = rt::padded(E);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
@@ -57,7 +58,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           for (int64_t r = group.first; r < group.last; ++r) {
             const int64_t i_here = outer.index(rows, 0, r);
             rt::Fold<rt::Max, opmath_t> tile_max;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               chosen(r, i) = (start + i) <= i_here ? scale * sum_e(r, i) : -rt::inf<opmath_t>();
               tile_max.add(lane, chosen(r, i));
             });
@@ -67,7 +68,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
               output_sum.from(r * v_padded).scale(v_padded, factor);
             }
             const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               exp_value(r, i) = rt::exp(chosen(r, i) - softmax_j_max_shift);
               softmax_j_sum_value_fold[r].add(lane, exp_value(r, i));
             });
@@ -96,8 +97,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> softmax_j_sum(call, 0, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
@@ -116,8 +118,9 @@ int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[3];
   const int64_t v_padded = rt::padded(V_2);
@@ -125,9 +128,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t e_padded = rt::padded(E);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
@@ -164,7 +167,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::Fold<rt::Max, opmath_t> tile_max;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               product(r, i) = scale * sum_e(r, i);
               tile_max.add(lane, product(r, i));
             });
@@ -174,7 +177,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
               output_sum.from(r * v_padded).scale(v_padded, factor);
             }
             const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               exp_value(r, i) = rt::exp(product(r, i) - softmax_j_max_shift);
               softmax_j_sum_value_fold[r].add(lane, exp_value(r, i));
             });
@@ -203,12 +206,13 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_dot_softmax_j(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[0];
   const int64_t V_2 = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 3, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &output, &dot_softmax_j);
@@ -219,9 +223,9 @@ int backward_0_dot_softmax_j(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> output_at(output, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * output_at[i];
           dot_softmax_j_value_fold.add(lane, value);
         });
@@ -235,8 +239,9 @@ int backward_0_dot_softmax_j(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
@@ -246,10 +251,10 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 6, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 5, 3, 0);
+  const rt::Tensor<scalar_t> value_2(call, 6, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 2, 2, 0);
@@ -344,8 +349,9 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
   const int64_t e_2_padded = rt::padded(E);
@@ -356,10 +362,10 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const auto number_2 = static_cast<opmath_t>(call.reals[1]);
   const int64_t S = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
@@ -459,8 +465,9 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
@@ -469,10 +476,10 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t v_2_padded = rt::padded(V_2);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 5, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> value_2(call, 5, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 1, 2, 0);
@@ -558,8 +565,9 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
   const int64_t e_2_padded = rt::padded(E);
@@ -570,10 +578,10 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t S = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
@@ -672,12 +680,12 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(attention) = {
-    OPGEN_STEP(forward_0_output),           // 0
-    OPGEN_STEP(forward_0_softmax_j_scale),  // 1
-    OPGEN_STEP(forward_2_output),           // 2
-    OPGEN_STEP(backward_0_dot_softmax_j),   // 3
-    OPGEN_STEP(backward_0_grad_query),      // 4
-    OPGEN_STEP(backward_0_grad_value),      // 5
-    OPGEN_STEP(backward_2_grad_query),      // 6
-    OPGEN_STEP(backward_2_grad_value),      // 7
+    OPGEN_STEP(forward_0_output),                  // 0
+    OPGEN_STEP(forward_0_softmax_j_scale),         // 1
+    OPGEN_STEP(forward_2_output),                  // 2
+    OPGEN_STORED(backward_0_dot_softmax_j, 0, 1),  // 3
+    OPGEN_STEP(backward_0_grad_query),             // 4
+    OPGEN_STEP(backward_0_grad_value),             // 5
+    OPGEN_STEP(backward_2_grad_query),             // 6
+    OPGEN_STEP(backward_2_grad_value),             // 7
 };

@@ -6,15 +6,16 @@
 namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t stride = call.ints[3];
   const int64_t padding = call.ints[4];
   const int64_t kernel_size = call.ints[2];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &input, &output);
   outer.dim(P, {0, output.stride(1)}, true);
@@ -31,14 +32,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
                                           rt::clipped(input, 1, input.stride(1), input_1),
                                           rt::clipped(input, 2, input.stride(2), input_2));
         rt::each(columns.size, [&](int64_t i) { output_sum_fold.add(i, input_at[i]); });
         output_sum_fold.ran(columns.size);
       });
       output_sum_fold.finish();
-      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_sum_fold[i] / (kernel_size * kernel_size)); });
     });
   });
@@ -46,14 +47,15 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t kernel_size = call.ints[2];
   const int64_t padding = call.ints[3];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &input, &output);
   outer.dim(P, {0, output.stride(1)}, true);
@@ -70,14 +72,14 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
                                           rt::clipped(input, 1, input.stride(1), input_1),
                                           rt::clipped(input, 2, input.stride(2), input_2));
         rt::each(columns.size, [&](int64_t i) { output_sum_fold.add(i, input_at[i]); });
         output_sum_fold.ran(columns.size);
       });
       output_sum_fold.finish();
-      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_sum_fold[i] / (kernel_size * kernel_size)); });
     });
   });
@@ -85,8 +87,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t kernel_size = call.ints[3];
   const int64_t padding = call.ints[2];
   const int64_t stride = call.ints[4];
@@ -94,8 +97,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t Q = call.ints[5];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 1, 3, 0);
   rt::Phases<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
@@ -121,14 +124,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Even place_3(columns.size, place_at);
         span.clip(Q, place_3);
         if (span.count == 0) return;
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, span), 0,
+        const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, span), 0,
                                                 rt::sure(grad_output.stride(1), place_2),
                                                 rt::sure(grad_output.stride(2), place_3));
         rt::each(span, [&](int64_t i) { grad_input_value_fold.add(i, grad_output_at[i] / power); });
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();
-      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
@@ -136,7 +139,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t padding = call.ints[2];
   const int64_t kernel_size = call.ints[3];
@@ -144,8 +147,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t Q = call.ints[4];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 1, 3, 0);
   rt::Phases<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
@@ -153,7 +156,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.split(kernel_size);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       const rt::Fixed place_2(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
       if (!(rt::within(place_2.at, P))) return;
@@ -162,7 +165,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Even place_3(run.size, place_at);
       span.clip(Q, place_3);
       if (span.count == 0) return;
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, span), 0,
+      const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(run, 0, span), 0,
                                               rt::sure(grad_output.stride(1), place_2),
                                               rt::sure(grad_output.stride(2), place_3));
       rt::each(span, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] / (kernel_size * kernel_size)); });
@@ -174,8 +177,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(avg_pool2d) = {
-    OPGEN_STEP(forward_0_output),       // 0
-    OPGEN_STEP(forward_1_output),       // 1
-    OPGEN_STEP(backward_0_grad_input),  // 2
-    OPGEN_STEP(backward_1_grad_input),  // 3
+    OPGEN_STORED(forward_0_output, 0, 1),       // 0
+    OPGEN_STORED(forward_1_output, 0, 1),       // 1
+    OPGEN_STORED(backward_0_grad_input, 0, 1),  // 2
+    OPGEN_STORED(backward_1_grad_input, 0, 1),  // 3
 };

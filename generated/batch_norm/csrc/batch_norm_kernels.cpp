@@ -6,22 +6,23 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[1];
   const int64_t elements = rt::batch_count(call);
   const auto momentum = static_cast<opmath_t>(call.reals[0]);
   const auto eps = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> running_mean(call, 1, 1);
-  const rt::Tensor<opmath_t> weight(call, 4, 1);
-  const rt::Tensor<opmath_t> bias(call, 5, 1);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> running_mean(call, 1, 1);
+  const rt::Tensor<scalar_t> weight(call, 4, 1);
+  const rt::Tensor<scalar_t> bias(call, 5, 1);
   const rt::Tensor<opmath_t> mu(call, 2, 1);
-  const rt::Tensor<opmath_t> next_mean(call, 3, 1);
+  const rt::Tensor<scalar_t> next_mean(call, 3, 1);
   const rt::Tensor<opmath_t> variance__squares(call, 6, 1);
   const rt::Tensor<opmath_t> variance_(call, 7, 1);
-  const rt::Tensor<opmath_t> output(call, 8, 3, 2);
+  const rt::Tensor<scalar_t> output(call, 8, 3, 2);
   rt::Loops<9> outer;
   outer.step(0, input.stride(1));
   outer.step(1, running_mean.stride(0));
@@ -40,8 +41,8 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value(over_n_batch.count);
@@ -52,8 +53,8 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
       rt::store(next_mean, row.at[5], running_mean_value + momentum * (mu_value - running_mean_value));
       rt::Fold<rt::Sum, opmath_t> variance__squares_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t difference = input_at[i] - mu_value;
           variance__squares_value_fold.add(lane, difference * difference);
         });
@@ -67,8 +68,8 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
       rt::store(variance__squares, row.at[6], variance__squares_value);
       rt::store(variance_, row.at[7], variance__value);
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[8], run.step[8], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[8], run.step[8], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = (input_at[i] - mu_value) * rsqrt_variance_ * weight_value + bias_value;
           output_out.set(i, value);
@@ -80,7 +81,7 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_sum_all(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> sum_all(call, 0, 0);
   rt::Loops<1> over_batch;
@@ -93,7 +94,7 @@ int forward_0_sum_all(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_all_value_fold = part.sum_all_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t, int lane) { sum_all_value_fold.add(lane, 1); });
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t, int lane) { sum_all_value_fold.add(lane, 1); });
     });
   });
   const int64_t sum_all_value = total.sum_all_value_fold.value();
@@ -102,24 +103,25 @@ int forward_0_sum_all(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_next_var(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[1];
   const auto momentum = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
   const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> running_var(call, 0, 1);
+  const rt::Tensor<scalar_t> running_var(call, 0, 1);
   const rt::Tensor<int64_t> sum_all(call, 1, 0);
   const rt::Tensor<opmath_t> variance__squares(call, 2, 1);
-  const rt::Tensor<opmath_t> next_var(call, 3, 1);
+  const rt::Tensor<scalar_t> next_var(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(C, {running_var.stride(0), 0, variance__squares.stride(0), next_var.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto sum_all_at = rt::load(sum_all, run.at[1]);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> running_var_at(running_var, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> variance__squares_at(variance__squares, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> next_var_out(next_var, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> next_var_out(next_var, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, momentum](int64_t i) {
         const opmath_t running_var_value = running_var_at[i];
         const int64_t size_2 = N * sum_all_at;
@@ -133,21 +135,21 @@ int forward_0_next_var(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_variance_(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> running_mean(call, 0, 1);
-  const rt::Tensor<opmath_t> running_var(call, 2, 1);
-  const rt::Tensor<opmath_t> mu(call, 1, 1);
-  const rt::Tensor<opmath_t> variance_(call, 3, 1);
+  const rt::Tensor<scalar_t> running_mean(call, 0, 1);
+  const rt::Tensor<scalar_t> running_var(call, 2, 1);
+  const rt::Tensor<scalar_t> mu(call, 1, 1);
+  const rt::Tensor<scalar_t> variance_(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(C, {running_mean.stride(0), running_var.stride(0), mu.stride(0), variance_.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> running_mean_at(running_mean, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> mu_out(mu, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> variance__out(variance_, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> running_mean_at(running_mean, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> running_var_at(running_var, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> mu_out(mu, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> variance__out(variance_, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         mu_out.set(i, running_mean_at[i]);
         variance__out.set(i, running_var_at[i]);
@@ -158,17 +160,18 @@ int forward_1_variance_(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> running_mean(call, 1, 1);
-  const rt::Tensor<opmath_t> running_var(call, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> bias(call, 4, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> running_mean(call, 1, 1);
+  const rt::Tensor<scalar_t> running_var(call, 2, 1);
+  const rt::Tensor<scalar_t> weight(call, 3, 1);
+  const rt::Tensor<scalar_t> bias(call, 4, 1);
+  const rt::Tensor<scalar_t> output(call, 5, 3, 2);
   rt::Turns<6> outer;
   outer.dim(N, {input.stride(0), 0, 0, 0, 0, output.stride(0)});
   outer.step(0, input.stride(1));
@@ -181,17 +184,17 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> running_mean_held;
-    rt::Held<opmath_t> running_var_held;
-    rt::Held<opmath_t> weight_held;
-    rt::Held<opmath_t> bias_held;
+    rt::Held<scalar_t> running_mean_held;
+    rt::Held<scalar_t> running_var_held;
+    rt::Held<scalar_t> weight_held;
+    rt::Held<scalar_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
-      rt::Resting<opmath_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
-      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
-      rt::Resting<opmath_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
+      rt::Resting<scalar_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
+      rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
+      rt::Resting<scalar_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[5], run.step[5], run.size);
       const auto lanes = [&](const auto& running_mean_at, const auto& running_var_at, const auto& weight_at,
                              const auto& bias_at) {
         rt::each(run.size, [&, eps](int64_t i) {
@@ -207,20 +210,21 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const int64_t elements = rt::batch_count(call);
   const int64_t C = call.ints[0];
   const rt::Tensor<opmath_t> mu(call, 0, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 2, 3, 2);
   const rt::Tensor<opmath_t> variance_(call, 3, 1);
-  const rt::Tensor<opmath_t> weight(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_mu_sum(call, 5, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
+  const rt::Tensor<scalar_t> weight(call, 4, 1);
+  const rt::Tensor<scalar_t> grad_mu_sum(call, 5, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 6, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 7, 3, 2);
   rt::Loops<8> outer;
   outer.step(0, mu.stride(0));
   outer.step(1, grad_output.stride(1));
@@ -240,9 +244,9 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_variance__sum_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
           grad_variance__sum_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
           grad_mu_sum_value_fold.add(lane, grad_output_value);
@@ -261,9 +265,9 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
       rt::store(grad_mu_sum, row.at[5], grad_mu_sum_value);
       rt::store(grad_weight, row.at[6], grad_variance__sum * rsqrt_variance_);
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
         rt::each(run.size, [&](int64_t i) {
           const opmath_t ratio_2 = 2 * grad_variance_ * (input_at[i] - mu_value) / product;
           grad_input_out.set(i, grad_output_at[i] * rsqrt_variance_ * weight_value + ratio_2 + ratio);
@@ -275,15 +279,16 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> running_var(call, 1, 1);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> running_var(call, 1, 1);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 3, 3, 2);
   rt::Turns<4> outer;
   outer.dim(N, {grad_output.stride(0), 0, 0, grad_input.stride(0)});
   outer.step(0, grad_output.stride(1));
@@ -294,13 +299,13 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> running_var_held;
-    rt::Held<opmath_t> weight_held;
+    rt::Held<scalar_t> running_var_held;
+    rt::Held<scalar_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
-      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
+      rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       const auto lanes = [&](const auto& running_var_at, const auto& weight_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
@@ -314,17 +319,18 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> running_mean(call, 0, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> running_var(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_bias(call, 3, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 5, 1);
+  const rt::Tensor<scalar_t> running_mean(call, 0, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> running_var(call, 4, 1);
+  const rt::Tensor<scalar_t> grad_bias(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 5, 1);
   rt::Loops<6> outer;
   outer.step(0, running_mean.stride(0));
   outer.step(1, grad_output.stride(1));
@@ -342,9 +348,9 @@ int backward_1_grad_bias(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_fold;
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
           grad_weight_sum_fold.add(lane, grad_output_value * (input_at[i] - running_mean_value));
           grad_bias_value_fold.add(lane, grad_output_value);
@@ -362,25 +368,26 @@ int backward_1_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> running_var(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> running_var(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 3, 2);
   rt::Turns<3> outer;
   outer.dim(N, {grad_output.stride(0), 0, grad_input.stride(0)});
   outer.dim(C, {grad_output.stride(1), running_var.stride(0), grad_input.stride(1)});
   outer.batch(call, &grad_output, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> running_var_held;
+    rt::Held<scalar_t> running_var_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& running_var_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps);
@@ -394,12 +401,13 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_5_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(C, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_batch;
@@ -409,8 +417,8 @@ int backward_5_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i];
           grad_bias_value_fold.add(lane, value);
         });
@@ -426,14 +434,14 @@ int backward_5_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(batch_norm) = {
-    OPGEN_STEP(forward_0_next_mean),      // 0
-    OPGEN_STEP(forward_0_sum_all),        // 1
-    OPGEN_STEP(forward_0_next_var),       // 2
-    OPGEN_MOVES(forward_1_variance_, 4),  // 3
-    OPGEN_STEP(forward_1_output),         // 4
-    OPGEN_STEP(backward_0_grad_weight),   // 5
-    OPGEN_STEP(backward_1_grad_input),    // 6
-    OPGEN_STEP(backward_1_grad_bias),     // 7
-    OPGEN_STEP(backward_5_grad_input),    // 8
-    OPGEN_STEP(backward_5_grad_bias),     // 9
+    OPGEN_STORED(forward_0_next_mean, 0, 1, 3, 4, 5, 8),     // 0
+    OPGEN_STEP(forward_0_sum_all),                           // 1
+    OPGEN_STORED(forward_0_next_var, 0, 3),                  // 2
+    OPGEN_MOVES(forward_1_variance_, 4),                     // 3
+    OPGEN_STORED(forward_1_output, 0, 1, 2, 3, 4, 5),        // 4
+    OPGEN_STORED(backward_0_grad_weight, 1, 2, 4, 5, 6, 7),  // 5
+    OPGEN_STORED(backward_1_grad_input, 0, 1, 2, 3),         // 6
+    OPGEN_STORED(backward_1_grad_bias, 0, 1, 2, 3, 4, 5),    // 7
+    OPGEN_STORED(backward_5_grad_input, 0, 1, 2),            // 8
+    OPGEN_STORED(backward_5_grad_bias, 0, 1),                // 9
 };

@@ -18,16 +18,16 @@ OPGEN_INLINE T elsewhere_j1(T x_) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> x(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> x(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &x, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> x_at(x, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, elsewhere_j0(x_at[i])); });
     });
   });
@@ -35,18 +35,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> x(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> x(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_x(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &x, &grad_x);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> x_at(x, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_x_out(grad_x, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> x_at(x, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_x_out(grad_x, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_x_out.set(i, -(grad_output_at[i] * elsewhere_j1(x_at[i]))); });
     });
   });
@@ -56,6 +56,6 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(bessel_j0) = {
-    OPGEN_STEP(forward_output),   // 0
-    OPGEN_STEP(backward_grad_x),  // 1
+    OPGEN_STORED(forward_output, 0, 1),      // 0
+    OPGEN_STORED(backward_grad_x, 0, 1, 2),  // 1
 };

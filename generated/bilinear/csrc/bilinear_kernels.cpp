@@ -6,25 +6,25 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
   const int64_t I = call.ints[0];
   const int64_t J = call.ints[1];
-  const rt::Tensor<opmath_t> input1(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> sum_i_j_part(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> input1(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input2(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> sum_i_j_part(call, 2, 3, 0);
   rt::Turns<3> outer;
   outer.batch(call, &input1, &input2, &sum_i_j_part);
   outer.dim(I, {input1.stride(1), 0, sum_i_j_part.stride(1)});
   outer.dim(J, {0, input2.stride(1), sum_i_j_part.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> input1_held;
-    rt::Held<opmath_t> input2_held;
+    rt::Held<scalar_t> input1_held;
+    rt::Held<scalar_t> input2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Resting<opmath_t> input1_at(input1_held, input1, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> input2_at(input2_held, input2, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
+      rt::Resting<scalar_t> input1_at(input1_held, input1, run.at[0], run.step[0], run.size);
+      const rt::Steady<scalar_t> input2_at(input2_held, input2, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& input1_at) {
         rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
       };
@@ -35,22 +35,22 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t O = call.ints[0];
-  const rt::Tensor<opmath_t> sum_i_j(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> sum_i_j(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> bias(call, 1, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &sum_i_j, nullptr, &output);
   outer.dim(O, {sum_i_j.stride(1), bias.stride(0), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> bias_held;
+    rt::Held<scalar_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> sum_i_j_at(sum_i_j, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> sum_i_j_at(sum_i_j, run.at[0], run.step[0], run.size);
+      const rt::Steady<scalar_t> bias_at(bias_held, bias, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, sum_i_j_at[i] + bias_at[i]); });
     });
   });
@@ -58,13 +58,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t I = call.ints[0];
   const int64_t J = call.ints[1];
-  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input1(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_sum_i_j_part(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> input2(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input1(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_sum_i_j_part, &input2, &grad_input1);
   outer.dim(I, {grad_sum_i_j_part.stride(1), 0, grad_input1.stride(1)});
@@ -74,9 +75,9 @@ int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_input1_value_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_sum_i_j_part_at(grad_sum_i_j_part, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input2_at(input2, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_sum_i_j_part_at[i] * input2_at[i];
           grad_input1_value_fold.add(lane, value);
         });
@@ -90,13 +91,14 @@ int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t J = call.ints[0];
   const int64_t I = call.ints[1];
-  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> input1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input2(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_sum_i_j_part(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> input1(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input2(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_sum_i_j_part, &input1, &grad_input2);
   outer.dim(J, {grad_sum_i_j_part.stride(2), 0, grad_input2.stride(1)});
@@ -109,9 +111,9 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input2_value_fold(columns.size);
       over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_sum_i_j_part_at(grad_sum_i_j_part, point.at[0], columns.step[0], columns.size);
         grad_sum_i_j_part_apart.run(grad_sum_i_j_part, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> input1_at(input1, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> input1_at(input1, point.at[1], columns.step[1], columns.size);
         input1_apart.run(input1, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = grad_sum_i_j_part_at[i] * input1_at[i];
@@ -120,7 +122,7 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
         grad_input2_value_fold.ran(columns.size);
       });
       grad_input2_value_fold.finish();
-      rt::Sink<opmath_t> grad_input2_out(grad_input2, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<scalar_t> grad_input2_out(grad_input2, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input2_out.set(i, grad_input2_value_fold[i]); });
     });
   });
@@ -128,11 +130,12 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t O = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -142,13 +145,13 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
         grad_bias_value_fold.ran(columns.size);
       });
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });
   });
@@ -158,9 +161,9 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(bilinear) = {
-    OPGEN_STEP(forward_0_sum_i_j_part),  // 0
-    OPGEN_STEP(forward_0_output),        // 1
-    OPGEN_STEP(backward_grad_input1),    // 2
-    OPGEN_STEP(backward_grad_input2),    // 3
-    OPGEN_STEP(backward_grad_bias),      // 4
+    OPGEN_STORED(forward_0_sum_i_j_part, 0, 1, 2),  // 0
+    OPGEN_STORED(forward_0_output, 0, 1, 2),        // 1
+    OPGEN_STORED(backward_grad_input1, 0, 1, 2),    // 2
+    OPGEN_STORED(backward_grad_input2, 0, 1, 2),    // 3
+    OPGEN_STORED(backward_grad_bias, 0, 1),         // 4
 };

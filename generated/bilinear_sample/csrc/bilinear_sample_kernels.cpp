@@ -6,12 +6,13 @@
 namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> points_2(call, 0, 2);
-  const rt::Tensor<opmath_t> image(call, 1, 2);
-  const rt::Tensor<opmath_t> output(call, 2, 1);
+  const rt::Tensor<scalar_t> points_2(call, 0, 2);
+  const rt::Tensor<scalar_t> image(call, 1, 2);
+  const rt::Tensor<scalar_t> output(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {points_2.stride(0), points_2.stride(0), 0, output.stride(0)});
   rt::Loops<4> over_a_b;
@@ -19,8 +20,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   over_a_b.dim(2, {0, 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const rt::Source<opmath_t> points_2_at(points_2, columns.at[0], columns.step[0], columns.size);
-      const rt::Source<opmath_t> points_2_at_2(points_2, columns.at[1] + points_2.stride(1), columns.step[1],
+      const rt::Source<scalar_t> points_2_at(points_2, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<scalar_t> points_2_at_2(points_2, columns.at[1] + points_2.stride(1), columns.step[1],
                                                columns.size);
       opmath_t points_value[rt::block];
       int64_t row_2[rt::block];
@@ -40,7 +41,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const auto image_0 = [&](int64_t i) { return row_2[i] + over_a_b.index(point, 0, 0); };
         const auto image_1 = [&](int64_t i) { return col[i] + over_a_b.index(point, 1, 0); };
-        const rt::Line<opmath_t> image_at(host, image, rt::stretch(point, columns, 2, 0), 0,
+        const rt::Line<scalar_t> image_at(host, image, rt::stretch(point, columns, 2, 0), 0,
                                           rt::clipped(image, 0, image.stride(0), image_0),
                                           rt::clipped(image, 1, image.stride(1), image_1));
         rt::each(columns.size, [&](int64_t i) {
@@ -51,7 +52,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         output_value_fold.ran(columns.size);
       });
       output_value_fold.finish();
-      rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<scalar_t> output_out(output, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
@@ -59,18 +60,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_col(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> points_2(call, 0, 2);
+  const rt::Tensor<scalar_t> points_2(call, 0, 2);
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {points_2.stride(0), points_2.stride(0), row_2.stride(0), col.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> points_2_at(points_2, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> points_2_at_2(points_2, run.at[1] + points_2.stride(1), run.step[1], run.size);
+      const rt::Source<scalar_t> points_2_at(points_2, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> points_2_at_2(points_2, run.at[1] + points_2.stride(1), run.step[1], run.size);
       rt::Sink<int64_t> row_2_out(row_2, run.at[2], run.step[2], run.size);
       rt::Sink<int64_t> col_out(col, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
@@ -83,8 +84,9 @@ int backward_col(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_image(call, 0, 2);
     rt::clear(host, grad_image);
@@ -92,8 +94,8 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[2];
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 1);
-  const rt::Tensor<opmath_t> points_2(call, 4, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 1);
+  const rt::Tensor<scalar_t> points_2(call, 4, 2);
   const rt::Tensor<opmath_t> grad_image(call, 0, 2);
   rt::Loops<6> outer;
   rt::Turns<6> over_n_a_b;
@@ -110,15 +112,15 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Held<int64_t> row_2_held;
       rt::Held<int64_t> col_held;
-      rt::Held<opmath_t> grad_output_held;
-      rt::Held<opmath_t> points_2_held;
-      rt::Held<opmath_t> points_2_held_2;
+      rt::Held<scalar_t> grad_output_held;
+      rt::Held<scalar_t> points_2_held;
+      rt::Held<scalar_t> points_2_held_2;
       over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
         const rt::Steady<int64_t> row_2_at(row_2_held, row_2, run.at[0], run.step[0], run.size);
         const rt::Steady<int64_t> col_at(col_held, col, run.at[1], run.step[1], run.size);
-        rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
-        rt::Resting<opmath_t> points_2_at(points_2_held, points_2, run.at[3], run.step[3], run.size);
-        rt::Resting<opmath_t> points_2_at_2(points_2_held_2, points_2, run.at[4] + points_2.stride(1), run.step[4],
+        rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+        rt::Resting<scalar_t> points_2_at(points_2_held, points_2, run.at[3], run.step[3], run.size);
+        rt::Resting<scalar_t> points_2_at_2(points_2_held_2, points_2, run.at[4] + points_2.stride(1), run.step[4],
                                             run.size);
         const auto grad_image_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
         const auto grad_image_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
@@ -143,15 +145,16 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1);
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
-  const rt::Tensor<opmath_t> image(call, 3, 2);
-  const rt::Tensor<opmath_t> points_2(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_points(call, 5, 2);
+  const rt::Tensor<scalar_t> image(call, 3, 2);
+  const rt::Tensor<scalar_t> points_2(call, 4, 2);
+  const rt::Tensor<scalar_t> grad_points(call, 5, 2);
   rt::Turns<7> outer;
   outer.dim(2, {0, 0, 0, 0, 0, 0, grad_points.stride(1)}, true);
   outer.step(0, grad_output.stride(0));
@@ -167,7 +170,7 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, columns.at[0], columns.step[0], columns.size);
       const rt::Source<int64_t> row_2_at(row_2, columns.at[1], columns.step[1], columns.size);
       const rt::Source<int64_t> col_at(col, columns.at[2], columns.step[2], columns.size);
       rt::Flag<opmath_t> mask[rt::block];
@@ -188,12 +191,12 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_fold(columns.size);
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> points_2_at(points_2, point.at[4], columns.step[4], columns.size);
-        const rt::Source<opmath_t> points_2_at_2(points_2, point.at[5] + points_2.stride(1), columns.step[5],
+        const rt::Source<scalar_t> points_2_at(points_2, point.at[4], columns.step[4], columns.size);
+        const rt::Source<scalar_t> points_2_at_2(points_2, point.at[5] + points_2.stride(1), columns.step[5],
                                                  columns.size);
         const auto image_0 = [&](int64_t i) { return row_value_2[i] + over_a_b.index(point, 0, 0); };
         const auto image_1 = [&](int64_t i) { return col_value_2[i] + over_a_b.index(point, 1, 0); };
-        const rt::Line<opmath_t> image_at(host, image, rt::stretch(point, columns, 3, 0), 0,
+        const rt::Line<scalar_t> image_at(host, image, rt::stretch(point, columns, 3, 0), 0,
                                           rt::clipped(image, 0, image.stride(0), image_0),
                                           rt::clipped(image, 1, image.stride(1), image_1));
         rt::each(columns.size, [&](int64_t i) {
@@ -211,7 +214,7 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
         grad_points_share_fold.ran(columns.size);
       });
       grad_points_share_fold.finish();
-      rt::Sink<opmath_t> grad_points_out(grad_points, columns.at[6], columns.step[6], columns.size);
+      rt::Sink<scalar_t> grad_points_out(grad_points, columns.at[6], columns.step[6], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_points_out.set(i, grad_points_share_fold[i]); });
     });
   });
@@ -221,8 +224,8 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(bilinear_sample) = {
-    OPGEN_STEP(forward_output),        // 0
-    OPGEN_STEP(backward_col),          // 1
-    OPGEN_STEP(backward_grad_image),   // 2
-    OPGEN_STEP(backward_grad_points),  // 3
+    OPGEN_STORED(forward_output, 0, 1, 2),           // 0
+    OPGEN_STORED(backward_col, 0),                   // 1
+    OPGEN_STEP(backward_grad_image),                 // 2
+    OPGEN_STORED(backward_grad_points, 0, 3, 4, 5),  // 3
 };

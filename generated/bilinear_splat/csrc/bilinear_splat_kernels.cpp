@@ -6,18 +6,18 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_col(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> places(call, 0, 2);
+  const rt::Tensor<scalar_t> places(call, 0, 2);
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {places.stride(0), places.stride(0), row_2.stride(0), col.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> places_at(places, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> places_at_2(places, run.at[1] + places.stride(1), run.step[1], run.size);
+      const rt::Source<scalar_t> places_at(places, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> places_at_2(places, run.at[1] + places.stride(1), run.step[1], run.size);
       rt::Sink<int64_t> row_2_out(row_2, run.at[2], run.step[2], run.size);
       rt::Sink<int64_t> col_out(col, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
@@ -30,8 +30,9 @@ int forward_col(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_grid(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grid(call, 0, 2);
     rt::clear(host, grid);
@@ -39,8 +40,8 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[2];
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
-  const rt::Tensor<opmath_t> places(call, 3, 2);
-  const rt::Tensor<opmath_t> values(call, 4, 1);
+  const rt::Tensor<scalar_t> places(call, 3, 2);
+  const rt::Tensor<scalar_t> values(call, 4, 1);
   const rt::Tensor<opmath_t> grid(call, 0, 2);
   rt::Loops<6> outer;
   rt::Turns<6> over_n_a_b;
@@ -57,15 +58,15 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Held<int64_t> row_2_held;
       rt::Held<int64_t> col_held;
-      rt::Held<opmath_t> places_held;
-      rt::Held<opmath_t> places_held_2;
-      rt::Held<opmath_t> values_held;
+      rt::Held<scalar_t> places_held;
+      rt::Held<scalar_t> places_held_2;
+      rt::Held<scalar_t> values_held;
       over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
         const rt::Steady<int64_t> row_2_at(row_2_held, row_2, run.at[0], run.step[0], run.size);
         const rt::Steady<int64_t> col_at(col_held, col, run.at[1], run.step[1], run.size);
-        rt::Resting<opmath_t> places_at(places_held, places, run.at[2], run.step[2], run.size);
-        rt::Resting<opmath_t> places_at_2(places_held_2, places, run.at[3] + places.stride(1), run.step[3], run.size);
-        rt::Resting<opmath_t> values_at(values_held, values, run.at[4], run.step[4], run.size);
+        rt::Resting<scalar_t> places_at(places_held, places, run.at[2], run.step[2], run.size);
+        rt::Resting<scalar_t> places_at_2(places_held_2, places, run.at[3] + places.stride(1), run.step[3], run.size);
+        rt::Resting<scalar_t> values_at(values_held, values, run.at[4], run.step[4], run.size);
         const auto grid_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
         const auto grid_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
         rt::Values<opmath_t> grid_out;
@@ -90,14 +91,15 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> places(call, 0, 2);
-  const rt::Tensor<opmath_t> grad_grid(call, 3, 2);
+  const rt::Tensor<scalar_t> places(call, 0, 2);
+  const rt::Tensor<scalar_t> grad_grid(call, 3, 2);
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_values(call, 4, 1);
+  const rt::Tensor<scalar_t> grad_values(call, 4, 1);
   rt::Loops<6> outer;
   outer.step(0, places.stride(0));
   outer.step(1, places.stride(0));
@@ -110,8 +112,8 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const rt::Source<opmath_t> places_at(places, columns.at[0], columns.step[0], columns.size);
-      const rt::Source<opmath_t> places_at_2(places, columns.at[1] + places.stride(1), columns.step[1], columns.size);
+      const rt::Source<scalar_t> places_at(places, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<scalar_t> places_at_2(places, columns.at[1] + places.stride(1), columns.step[1], columns.size);
       rt::Sink<int64_t> row_2_out(row_2, columns.at[3], columns.step[3], columns.size);
       rt::Sink<int64_t> col_out(col, columns.at[4], columns.step[4], columns.size);
       opmath_t places_value[rt::block];
@@ -134,7 +136,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const auto grad_grid_0 = [&](int64_t i) { return row_value[i] + over_a_b.index(point, 0, 0); };
         const auto grad_grid_1 = [&](int64_t i) { return col_value[i] + over_a_b.index(point, 1, 0); };
-        const rt::Line<opmath_t> grad_grid_at(host, grad_grid, rt::stretch(point, columns, 2, 0), 0,
+        const rt::Line<scalar_t> grad_grid_at(host, grad_grid, rt::stretch(point, columns, 2, 0), 0,
                                               rt::clipped(grad_grid, 0, grad_grid.stride(0), grad_grid_0),
                                               rt::clipped(grad_grid, 1, grad_grid.stride(1), grad_grid_1));
         rt::each(columns.size, [&](int64_t i) {
@@ -145,7 +147,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
         grad_values_value_fold.ran(columns.size);
       });
       grad_values_value_fold.finish();
-      rt::Sink<opmath_t> grad_values_out(grad_values, columns.at[5], columns.step[5], columns.size);
+      rt::Sink<scalar_t> grad_values_out(grad_values, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_values_out.set(i, grad_values_value_fold[i]); });
     });
   });
@@ -153,15 +155,16 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> row_2(call, 0, 1);
   const rt::Tensor<int64_t> col(call, 1, 1);
-  const rt::Tensor<opmath_t> values(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_grid(call, 3, 2);
-  const rt::Tensor<opmath_t> places(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_places(call, 5, 2);
+  const rt::Tensor<scalar_t> values(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_grid(call, 3, 2);
+  const rt::Tensor<scalar_t> places(call, 4, 2);
+  const rt::Tensor<scalar_t> grad_places(call, 5, 2);
   rt::Turns<7> outer;
   outer.dim(2, {0, 0, 0, 0, 0, 0, grad_places.stride(1)}, true);
   outer.step(0, row_2.stride(0));
@@ -179,7 +182,7 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const rt::Source<int64_t> row_2_at(row_2, columns.at[0], columns.step[0], columns.size);
       const rt::Source<int64_t> col_at(col, columns.at[1], columns.step[1], columns.size);
-      const rt::Source<opmath_t> values_at(values, columns.at[2], columns.step[2], columns.size);
+      const rt::Source<scalar_t> values_at(values, columns.at[2], columns.step[2], columns.size);
       rt::Flag<opmath_t> mask[rt::block];
       int64_t row_value_2[rt::block];
       int64_t col_value_2[rt::block];
@@ -198,11 +201,11 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_fold(columns.size);
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> places_at(places, point.at[4], columns.step[4], columns.size);
-        const rt::Source<opmath_t> places_at_2(places, point.at[5] + places.stride(1), columns.step[5], columns.size);
+        const rt::Source<scalar_t> places_at(places, point.at[4], columns.step[4], columns.size);
+        const rt::Source<scalar_t> places_at_2(places, point.at[5] + places.stride(1), columns.step[5], columns.size);
         const auto grad_grid_0 = [&](int64_t i) { return row_value_2[i] + over_a_b.index(point, 0, 0); };
         const auto grad_grid_1 = [&](int64_t i) { return col_value_2[i] + over_a_b.index(point, 1, 0); };
-        const rt::Line<opmath_t> grad_grid_at(host, grad_grid, rt::stretch(point, columns, 3, 0), 0,
+        const rt::Line<scalar_t> grad_grid_at(host, grad_grid, rt::stretch(point, columns, 3, 0), 0,
                                               rt::clipped(grad_grid, 0, grad_grid.stride(0), grad_grid_0),
                                               rt::clipped(grad_grid, 1, grad_grid.stride(1), grad_grid_1));
         rt::each(columns.size, [&](int64_t i) {
@@ -220,7 +223,7 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
         grad_places_share_fold.ran(columns.size);
       });
       grad_places_share_fold.finish();
-      rt::Sink<opmath_t> grad_places_out(grad_places, columns.at[6], columns.step[6], columns.size);
+      rt::Sink<scalar_t> grad_places_out(grad_places, columns.at[6], columns.step[6], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_places_out.set(i, grad_places_share_fold[i]); });
     });
   });
@@ -230,8 +233,8 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(bilinear_splat) = {
-    OPGEN_STEP(forward_col),           // 0
-    OPGEN_STEP(forward_grid),          // 1
-    OPGEN_STEP(backward_grad_values),  // 2
-    OPGEN_STEP(backward_grad_places),  // 3
+    OPGEN_STORED(forward_col, 0),                    // 0
+    OPGEN_STEP(forward_grid),                        // 1
+    OPGEN_STORED(backward_grad_values, 0, 3, 4),     // 2
+    OPGEN_STORED(backward_grad_places, 2, 3, 4, 5),  // 3
 };

@@ -6,14 +6,15 @@
 namespace {
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> weight(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> pos_weight(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 4, 0);
   rt::Loops<5> over_batch;
   over_batch.batch(call, &target, &input, &weight, &pos_weight, nullptr);
   struct Part {
@@ -23,14 +24,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   Part total;
   rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
-    const rt::Still<opmath_t> weight_still(weight);
-    const rt::Still<opmath_t> pos_weight_still(pos_weight);
+    const rt::Still<scalar_t> weight_still(weight);
+    const rt::Still<scalar_t> pos_weight_still(pos_weight);
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight_still, pos_weight, run.at[3], run.step[3], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> pos_weight_at(pos_weight_still, pos_weight, run.at[3], run.step[3], run.size);
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
@@ -45,24 +46,25 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> weight(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> pos_weight(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &target, &input, &weight, &pos_weight, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
-    const rt::Still<opmath_t> pos_weight_still(pos_weight);
+    const rt::Still<scalar_t> weight_still(weight);
+    const rt::Still<scalar_t> pos_weight_still(pos_weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight_still, pos_weight, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> pos_weight_at(pos_weight_still, pos_weight, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
@@ -75,28 +77,29 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 0);
+  const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> pos_weight(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 5, 1, 0);
+  const rt::Tensor<scalar_t> grad_target(call, 6, 1, 0);
   rt::Loops<7> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[6], run.step[6], run.size);
+      const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> pos_weight_at(pos_weight, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[6], run.step[6], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t grad_each = grad_output_at * weight_at[i] / divisor;
         const opmath_t target_value = target_at[i];
@@ -114,27 +117,28 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> pos_weight(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 5, 1, 0);
+  const rt::Tensor<scalar_t> grad_target(call, 6, 1, 0);
   rt::Loops<7> outer;
   outer.batch(call, &grad_output, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[6], run.step[6], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> pos_weight_at(pos_weight, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[6], run.step[6], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_each = grad_output_at[i] * weight_at[i];
         const opmath_t target_value = target_at[i];
@@ -152,26 +156,27 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 0);
+  const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t grad_each = grad_output_at * weight_at[i] / divisor;
         const opmath_t target_value = target_at[i];
@@ -187,25 +192,26 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &grad_output, &weight, &target, &input, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_each = grad_output_at[i] * weight_at[i];
         const opmath_t target_value = target_at[i];
@@ -223,10 +229,10 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(binary_cross_entropy_with_logits) = {
-    OPGEN_STEP(forward_0_output),        // 0
-    OPGEN_STEP(forward_2_output),        // 1
-    OPGEN_STEP(backward_0_grad_target),  // 2
-    OPGEN_STEP(backward_2_grad_target),  // 3
-    OPGEN_STEP(backward_3_grad_target),  // 4
-    OPGEN_STEP(backward_5_grad_target),  // 5
+    OPGEN_STORED(forward_0_output, 0, 1, 2, 3, 4),              // 0
+    OPGEN_STORED(forward_2_output, 0, 1, 2, 3, 4),              // 1
+    OPGEN_STORED(backward_0_grad_target, 0, 1, 2, 3, 4, 5, 6),  // 2
+    OPGEN_STORED(backward_2_grad_target, 0, 1, 2, 3, 4, 5, 6),  // 3
+    OPGEN_STORED(backward_3_grad_target, 0, 1, 2, 3, 4, 5),     // 4
+    OPGEN_STORED(backward_5_grad_target, 0, 1, 2, 3, 4, 5),     // 5
 };

@@ -6,22 +6,23 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_basis(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[1];
   const int64_t I = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> basis(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> basis(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &input, &basis);
   outer.dim(I, {input.stride(1), basis.stride(1)});
   outer.dim(K, {0, basis.stride(2)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> input_held;
+    rt::Held<scalar_t> input_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> input_at(input_held, input, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> basis_out(basis, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> input_at(input_held, input, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> basis_out(basis, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t bump_r = rt::abs((input_at[i] + 1) * (K - 3) / 2 - outer.index(run, 0, i) + 1);
         const opmath_t total_2 = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
@@ -33,13 +34,14 @@ int forward_basis(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[1];
   const int64_t I = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_basis(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_basis(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &grad_basis, &grad_input);
   outer.dim(I, {input.stride(1), grad_basis.stride(1), grad_input.stride(1)});
@@ -51,8 +53,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t ratio = (rt::load(input, row.at[0]) + 1) * difference / 2;
       rt::Fold<rt::Sum, opmath_t> grad_input_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_basis_at(grad_basis, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_basis_at(grad_basis, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t total_2 = ratio - over_k.index(run, 0, i) + 1;
           const opmath_t bump_r_2 = rt::abs(total_2);
           const opmath_t grad_basis_value = grad_basis_at[i];
@@ -73,6 +75,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(bspline_kan) = {
-    OPGEN_STEP(forward_basis),        // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STORED(forward_basis, 0, 1),           // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2),  // 1
 };

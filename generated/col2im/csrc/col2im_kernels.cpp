@@ -6,8 +6,9 @@
 namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> output(call, 0, 4);
     rt::clear(host, output);
@@ -20,7 +21,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[4];
   const int64_t L = call.ints[5];
-  const rt::Tensor<opmath_t> input(call, 1, 3);
+  const rt::Tensor<scalar_t> input(call, 1, 3);
   const rt::Tensor<opmath_t> output(call, 0, 4);
   rt::Loops<2> outer;
   outer.dim(N, {input.stride(0), output.stride(0)});
@@ -31,7 +32,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_d_l.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_d_l.runs<rt::block>(0, over_d_l.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         const rt::Fixed output_1(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size));
         const auto output_2 = [&](int64_t i) {
           const int64_t rest_2 = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
@@ -55,7 +56,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t kernel_size = call.ints[3];
   const int64_t Q = call.ints[4];
@@ -65,17 +66,17 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t L = call.ints[2];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 4);
-  const rt::Tensor<opmath_t> grad_input(call, 1, 3);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 4);
+  const rt::Tensor<scalar_t> grad_input(call, 1, 3);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output.stride(0), grad_input.stride(0)});
   outer.dim(D, {0, grad_input.stride(1)}, true);
   outer.dim(L, {0, grad_input.stride(2)}, true);
   outer.pieces(Q);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       const rt::Fixed grad_output_1(rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size));
       const auto grad_output_2 = [&](int64_t i) {
         const int64_t rest_2 = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
@@ -86,7 +87,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t product_2 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
         return rt::mod(outer.index(run, 1, i), Q) * stride + product_2 - padding;
       };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output_held, grad_output, rt::stretch(run, 0, outer.period), 0,
+      const rt::Line<scalar_t> grad_output_at(host, grad_output_held, grad_output, rt::stretch(run, 0, outer.period), 0,
                                               rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1),
                                               rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2),
                                               rt::clipped(grad_output, 3, grad_output.stride(3), grad_output_3));

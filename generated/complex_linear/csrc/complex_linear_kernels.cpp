@@ -6,17 +6,17 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> sum_k_real_sum(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_real_sum_1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> bias_real(call, 2, 1);
-  const rt::Tensor<opmath_t> sum_k_imag_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> bias_imag(call, 6, 1);
-  const rt::Tensor<opmath_t> output_real(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output_imag(call, 7, 2, 0);
+  const rt::Tensor<scalar_t> sum_k_real_sum(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> sum_k_real_sum_1(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> bias_real(call, 2, 1);
+  const rt::Tensor<scalar_t> sum_k_imag_sum(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> sum_k_imag_sum_1(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> bias_imag(call, 6, 1);
+  const rt::Tensor<scalar_t> output_real(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> output_imag(call, 7, 2, 0);
   rt::Turns<8> outer;
   outer.batch(call, &sum_k_real_sum, &sum_k_real_sum_1, nullptr, &sum_k_imag_sum, &sum_k_imag_sum_1, nullptr,
               &output_real, &output_imag);
@@ -31,17 +31,17 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> bias_real_held;
-    rt::Held<opmath_t> bias_imag_held;
+    rt::Held<scalar_t> bias_real_held;
+    rt::Held<scalar_t> bias_imag_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> bias_real_at(bias_real_held, bias_real, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> sum_k_imag_sum_at(sum_k_imag_sum, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> sum_k_imag_sum_1_at(sum_k_imag_sum_1, run.at[4], run.step[4], run.size);
-      const rt::Steady<opmath_t> bias_imag_at(bias_imag_held, bias_imag, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> output_real_out(output_real, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> output_imag_out(output_imag, run.at[7], run.step[7], run.size);
+      const rt::Source<scalar_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> bias_real_at(bias_real_held, bias_real, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> sum_k_imag_sum_at(sum_k_imag_sum, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> sum_k_imag_sum_1_at(sum_k_imag_sum_1, run.at[4], run.step[4], run.size);
+      const rt::Steady<scalar_t> bias_imag_at(bias_imag_held, bias_imag, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> output_real_out(output_real, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> output_imag_out(output_imag, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
         output_real_out.set(i, sum_k_real_sum_at[i] - sum_k_real_sum_1_at[i] + bias_real_at[i]);
         output_imag_out.set(i, sum_k_imag_sum_at[i] + sum_k_imag_sum_1_at[i] + bias_imag_at[i]);
@@ -52,15 +52,15 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> sum_k_real_sum(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_real_sum_1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_imag_sum(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> output_real(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output_imag(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> sum_k_real_sum(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> sum_k_real_sum_1(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> sum_k_imag_sum(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> sum_k_imag_sum_1(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> output_real(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> output_imag(call, 5, 2, 0);
   rt::Turns<6> outer;
   outer.batch(call, &sum_k_real_sum, &sum_k_real_sum_1, &sum_k_imag_sum, &sum_k_imag_sum_1, &output_real, &output_imag);
   outer.step(0, sum_k_real_sum.stride(1));
@@ -73,12 +73,12 @@ int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> sum_k_imag_sum_at(sum_k_imag_sum, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> sum_k_imag_sum_1_at(sum_k_imag_sum_1, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_real_out(output_real, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> output_imag_out(output_imag, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> sum_k_imag_sum_at(sum_k_imag_sum, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> sum_k_imag_sum_1_at(sum_k_imag_sum_1, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_real_out(output_real, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> output_imag_out(output_imag, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         output_real_out.set(i, sum_k_real_sum_at[i] - sum_k_real_sum_1_at[i]);
         output_imag_out.set(i, sum_k_imag_sum_at[i] + sum_k_imag_sum_1_at[i]);
@@ -89,19 +89,19 @@ int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_sum_k_real_sum_1(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_sum_k_real_sum_1(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output_real(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_sum_k_real_sum_1(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_output_real, &grad_sum_k_real_sum_1);
   outer.dim(N, {grad_output_real.stride(1), grad_sum_k_real_sum_1.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_real_at(grad_output_real, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_sum_k_real_sum_1_out(grad_sum_k_real_sum_1, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_real_at(grad_output_real, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> grad_sum_k_real_sum_1_out(grad_sum_k_real_sum_1, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_sum_k_real_sum_1_out.set(i, -grad_output_real_at[i]); });
     });
   });
@@ -109,12 +109,12 @@ int backward_grad_sum_k_real_sum_1(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> grad_input_real_part(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_real_part_1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_real(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_real_part(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_real_part_1(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_real(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_input_real_part, &grad_input_real_part_1, &grad_input_real);
   outer.step(0, grad_input_real_part.stride(1));
@@ -124,9 +124,9 @@ int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_input_real_part_at(grad_input_real_part, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_input_real_part_1_at(grad_input_real_part_1, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_real_out(grad_input_real, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_input_real_part_at(grad_input_real_part, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_input_real_part_1_at(grad_input_real_part_1, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_real_out(grad_input_real, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_input_real_part_at[i] + grad_input_real_part_1_at[i];
         grad_input_real_out.set(i, value);
@@ -137,13 +137,13 @@ int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t K = call.ints[1];
-  const rt::Tensor<opmath_t> grad_weight_real_part(call, 0, 2);
-  const rt::Tensor<opmath_t> grad_weight_real_part_1(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_weight_real(call, 2, 2);
+  const rt::Tensor<scalar_t> grad_weight_real_part(call, 0, 2);
+  const rt::Tensor<scalar_t> grad_weight_real_part_1(call, 1, 2);
+  const rt::Tensor<scalar_t> grad_weight_real(call, 2, 2);
   rt::Turns<3> outer;
   outer.step(0, grad_weight_real_part.stride(0));
   outer.step(1, grad_weight_real_part_1.stride(0));
@@ -156,9 +156,9 @@ int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_weight_real_part_at(grad_weight_real_part, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_weight_real_part_1_at(grad_weight_real_part_1, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_weight_real_out(grad_weight_real, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_weight_real_part_at(grad_weight_real_part, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_weight_real_part_1_at(grad_weight_real_part_1, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_weight_real_out(grad_weight_real, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_weight_real_part_at[i] + grad_weight_real_part_1_at[i];
         grad_weight_real_out.set(i, value);
@@ -169,11 +169,12 @@ int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias_real(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output_real(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_bias_real(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output_real.stride(1), grad_bias_real.stride(0)});
   rt::Loops<2> over_batch;
@@ -183,13 +184,13 @@ int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_real_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_real_at(grad_output_real, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_real_at(grad_output_real, point.at[0], columns.step[0], columns.size);
         grad_output_real_apart.run(grad_output_real, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_real_value_fold.add(i, grad_output_real_at[i]); });
         grad_bias_real_value_fold.ran(columns.size);
       });
       grad_bias_real_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_real_out(grad_bias_real, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_bias_real_out(grad_bias_real, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_real_out.set(i, grad_bias_real_value_fold[i]); });
     });
   });
@@ -199,10 +200,10 @@ int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(complex_linear) = {
-    OPGEN_STEP(forward_0_output_imag),           // 0
-    OPGEN_STEP(forward_1_output_imag),           // 1
-    OPGEN_STEP(backward_grad_sum_k_real_sum_1),  // 2
-    OPGEN_STEP(backward_grad_input_real),        // 3
-    OPGEN_STEP(backward_grad_weight_real),       // 4
-    OPGEN_STEP(backward_grad_bias_real),         // 5
+    OPGEN_STORED(forward_0_output_imag, 0, 1, 2, 3, 4, 5, 6, 7),  // 0
+    OPGEN_STORED(forward_1_output_imag, 0, 1, 2, 3, 4, 5),        // 1
+    OPGEN_STORED(backward_grad_sum_k_real_sum_1, 0, 1),           // 2
+    OPGEN_STORED(backward_grad_input_real, 0, 1, 2),              // 3
+    OPGEN_STORED(backward_grad_weight_real, 0, 1, 2),             // 4
+    OPGEN_STORED(backward_grad_bias_real, 0, 1),                  // 5
 };

@@ -6,13 +6,14 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t O = call.ints[0];
   const int64_t N = call.ints[1];
   const int64_t P = call.ints[2];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_p;
@@ -22,8 +23,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_p.runs<rt::block>(0, over_n_p.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i];
           grad_bias_value_fold.add(lane, value);
         });
@@ -39,5 +40,5 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(conv1d) = {
-    OPGEN_STEP(backward_grad_bias),  // 0
+    OPGEN_STORED(backward_grad_bias, 0, 1),  // 0
 };

@@ -6,14 +6,15 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t O = call.ints[0];
   const int64_t N = call.ints[1];
   const int64_t P = call.ints[2];
   const int64_t Q = call.ints[3];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 4);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 4);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_p_q;
@@ -24,8 +25,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_p_q.runs<rt::block>(0, over_n_p_q.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i];
           grad_bias_value_fold.add(lane, value);
         });
@@ -41,5 +42,5 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(conv2d) = {
-    OPGEN_STEP(backward_grad_bias),  // 0
+    OPGEN_STORED(backward_grad_bias, 0, 1),  // 0
 };

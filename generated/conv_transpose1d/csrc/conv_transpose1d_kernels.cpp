@@ -6,25 +6,25 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t O = call.ints[1];
   const int64_t P = call.ints[2];
-  const rt::Tensor<opmath_t> bias(call, 0, 1);
-  const rt::Tensor<opmath_t> output_sum(call, 1, 3);
-  const rt::Tensor<opmath_t> output(call, 2, 3);
+  const rt::Tensor<scalar_t> bias(call, 0, 1);
+  const rt::Tensor<scalar_t> output_sum(call, 1, 3);
+  const rt::Tensor<scalar_t> output(call, 2, 3);
   rt::Turns<3> outer;
   outer.dim(N, {0, output_sum.stride(0), output.stride(0)});
   outer.dim(O, {bias.stride(0), output_sum.stride(1), output.stride(1)});
   outer.dim(P, {0, output_sum.stride(2), output.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> bias_held;
+    rt::Held<scalar_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Resting<opmath_t> bias_at(bias_held, bias, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> output_sum_at(output_sum, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::Resting<scalar_t> bias_at(bias_held, bias, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> output_sum_at(output_sum, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& bias_at) {
         rt::each(run.size, [&](int64_t i) { output_out.set(i, bias_at[i] + output_sum_at[i]); });
       };
@@ -35,13 +35,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t O = call.ints[0];
   const int64_t N = call.ints[1];
   const int64_t P = call.ints[2];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_p;
@@ -51,8 +52,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_p.runs<rt::block>(0, over_n_p.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i];
           grad_bias_value_fold.add(lane, value);
         });
@@ -68,6 +69,6 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(conv_transpose1d) = {
-    OPGEN_STEP(forward_0_output),    // 0
-    OPGEN_STEP(backward_grad_bias),  // 1
+    OPGEN_STORED(forward_0_output, 0, 1, 2),  // 0
+    OPGEN_STORED(backward_grad_bias, 0, 1),   // 1
 };

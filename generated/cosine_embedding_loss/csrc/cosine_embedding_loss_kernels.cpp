@@ -6,12 +6,13 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> input1(call, 0, 2);
-  const rt::Tensor<opmath_t> input2(call, 1, 2);
+  const rt::Tensor<scalar_t> input1(call, 0, 2);
+  const rt::Tensor<scalar_t> input2(call, 1, 2);
   const rt::Tensor<opmath_t> dot(call, 2, 1);
   const rt::Tensor<opmath_t> sum_d(call, 3, 1);
   const rt::Tensor<opmath_t> sum_d_2(call, 4, 1);
@@ -34,9 +35,9 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> sum_d_value_fold;
       rt::Fold<rt::Sum, opmath_t> sum_d_2_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input1_at(input1, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input2_at(input2, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t input1_value = input1_at[i];
           const opmath_t input2_value = input2_at[i];
           dot_value_fold.add(lane, input1_value * input2_value);
@@ -61,8 +62,9 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
@@ -72,7 +74,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> sum_d_2(call, 3, 1);
   const rt::Tensor<bool> condition_2(call, 4, 1);
   const rt::Tensor<bool> condition(call, 5, 1);
-  const rt::Tensor<opmath_t> output(call, 6, 0);
+  const rt::Tensor<scalar_t> output(call, 6, 0);
   rt::Loops<7> over_n;
   over_n.step(0, target.stride(0));
   over_n.step(1, dot.stride(0));
@@ -95,7 +97,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sum_d_2_at(sum_d_2, run.at[3], run.step[3], run.size);
       rt::Sink<bool> condition_2_out(condition_2, run.at[4], run.step[4], run.size);
       rt::Sink<bool> condition_out(condition, run.at[5], run.step[5], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, margin](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool mask = target_value == -1;
         const bool mask_2 = target_value == 1;
@@ -115,18 +117,19 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> input1(call, 0, 2);
-  const rt::Tensor<opmath_t> input2(call, 1, 2);
+  const rt::Tensor<scalar_t> input1(call, 0, 2);
+  const rt::Tensor<scalar_t> input2(call, 1, 2);
   const rt::Tensor<int64_t> target(call, 2, 1);
   const rt::Tensor<opmath_t> dot(call, 3, 1);
   const rt::Tensor<opmath_t> square1(call, 4, 1);
   const rt::Tensor<opmath_t> square2(call, 5, 1);
-  const rt::Tensor<opmath_t> output(call, 6, 1);
+  const rt::Tensor<scalar_t> output(call, 6, 1);
   rt::Loops<7> outer;
   outer.step(0, input1.stride(0));
   outer.step(1, input2.stride(0));
@@ -144,9 +147,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> sum_d_fold;
       rt::Fold<rt::Sum, opmath_t> sum_d_2_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input1_at(input1, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input2_at(input2, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t input1_value = input1_at[i];
           const opmath_t input2_value = input2_at[i];
           dot_value_fold.add(lane, input1_value * input2_value);
@@ -176,7 +179,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 1);
@@ -200,8 +203,9 @@ int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
@@ -210,7 +214,7 @@ int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot(call, 2, 1);
   const rt::Tensor<opmath_t> square1(call, 3, 1);
   const rt::Tensor<opmath_t> square2(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 5, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 5, 0);
   const rt::Tensor<opmath_t> grad_square2(call, 6, 1);
   const rt::Tensor<opmath_t> grad_square1(call, 7, 1);
   const rt::Tensor<opmath_t> grad_dot(call, 8, 1);
@@ -264,17 +268,18 @@ int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> input1(call, 0, 2);
+  const rt::Tensor<scalar_t> input1(call, 0, 2);
   const rt::Tensor<opmath_t> grad_dot(call, 1, 1);
-  const rt::Tensor<opmath_t> input2(call, 2, 2);
+  const rt::Tensor<scalar_t> input2(call, 2, 2);
   const rt::Tensor<opmath_t> grad_square1(call, 3, 1);
   const rt::Tensor<opmath_t> grad_square2(call, 5, 1);
-  const rt::Tensor<opmath_t> grad_input1(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_input2(call, 6, 2);
+  const rt::Tensor<scalar_t> grad_input1(call, 4, 2);
+  const rt::Tensor<scalar_t> grad_input2(call, 6, 2);
   rt::Turns<7> outer;
   outer.step(0, input1.stride(0));
   outer.step(1, grad_dot.stride(0));
@@ -295,13 +300,13 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_square1_held;
     rt::Held<opmath_t> grad_square2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input1_at(input1, run.at[0], run.step[0], run.size);
       rt::Resting<opmath_t> grad_dot_at(grad_dot_held, grad_dot, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input2_at(input2, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input2_at(input2, run.at[2], run.step[2], run.size);
       rt::Resting<opmath_t> grad_square1_at(grad_square1_held, grad_square1, run.at[3], run.step[3], run.size);
       rt::Resting<opmath_t> grad_square2_at(grad_square2_held, grad_square2, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
       const auto lanes = [&](const auto& grad_dot_at, const auto& grad_square1_at, const auto& grad_square2_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t input1_value = input1_at[i];
@@ -318,8 +323,9 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const rt::Tensor<bool> condition(call, 0, 1);
@@ -327,7 +333,7 @@ int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot(call, 2, 1);
   const rt::Tensor<opmath_t> square1(call, 3, 1);
   const rt::Tensor<opmath_t> square2(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 5, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 5, 1);
   const rt::Tensor<opmath_t> grad_square2(call, 6, 1);
   const rt::Tensor<opmath_t> grad_square1(call, 7, 1);
   const rt::Tensor<opmath_t> grad_dot(call, 8, 1);
@@ -349,7 +355,7 @@ int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
@@ -384,11 +390,11 @@ int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(cosine_embedding_loss) = {
-    OPGEN_STEP(forward_0_square2),       // 0
-    OPGEN_STEP(forward_0_output),        // 1
-    OPGEN_STEP(forward_2_output),        // 2
-    OPGEN_STEP(forward_2_condition_2),   // 3
-    OPGEN_STEP(backward_0_grad_dot),     // 4
-    OPGEN_STEP(backward_0_grad_input2),  // 5
-    OPGEN_STEP(backward_2_grad_dot),     // 6
+    OPGEN_STORED(forward_0_square2, 0, 1),             // 0
+    OPGEN_STEP(forward_0_output),                      // 1
+    OPGEN_STORED(forward_2_output, 0, 1, 6),           // 2
+    OPGEN_STEP(forward_2_condition_2),                 // 3
+    OPGEN_STEP(backward_0_grad_dot),                   // 4
+    OPGEN_STORED(backward_0_grad_input2, 0, 2, 4, 6),  // 5
+    OPGEN_STORED(backward_2_grad_dot, 5),              // 6
 };

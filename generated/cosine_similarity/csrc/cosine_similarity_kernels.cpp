@@ -6,10 +6,11 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> x1(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> x1(call, 0, 2, 0);
   const rt::Tensor<opmath_t> norm_d_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> norm_d(call, 2, 1, 0);
   rt::Loops<3> outer;
@@ -20,8 +21,8 @@ int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> norm_d_squares_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> x1_at(x1, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> x1_at(x1, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t x1_value = x1_at[i];
           norm_d_squares_value_fold.add(lane, x1_value * x1_value);
         });
@@ -36,16 +37,17 @@ int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> x2(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> x1(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> x2(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> x1(call, 1, 2, 0);
   const rt::Tensor<opmath_t> norm_d_squares(call, 4, 1, 0);
   const rt::Tensor<opmath_t> sum_d(call, 2, 1, 0);
   const rt::Tensor<opmath_t> norm_d_2(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &x2, &x1, &norm_d_squares, &sum_d, &norm_d_2, &output);
   rt::Loops<6> over_d;
@@ -55,9 +57,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> norm_d_2_squares_fold;
       rt::Fold<rt::Sum, opmath_t> sum_d_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> x2_at(x2, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> x1_at(x1, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> x2_at(x2, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> x1_at(x1, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t x2_value = x2_at[i];
           norm_d_2_squares_fold.add(lane, x2_value * x2_value);
           sum_d_value_fold.add(lane, x1_at[i] * x2_value);
@@ -78,10 +80,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<opmath_t> sum_d(call, 1, 1, 0);
   const rt::Tensor<opmath_t> norm_d(call, 2, 1, 0);
   const rt::Tensor<opmath_t> norm_d_2(call, 3, 1, 0);
@@ -91,7 +94,7 @@ int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &sum_d, &norm_d, &norm_d_2, &grad_n2, &grad_n1);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> norm_d_at(norm_d, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> norm_d_2_at(norm_d_2, run.at[3], run.step[3], run.size);
@@ -110,19 +113,20 @@ int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> norm_d(call, 0, 1, 0);
   const rt::Tensor<opmath_t> norm_d_2(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> x2(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> x2(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_n1(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> x1(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> x1(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_n2(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_x1(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_x2(call, 8, 2, 0);
+  const rt::Tensor<scalar_t> grad_x1(call, 7, 2, 0);
+  const rt::Tensor<scalar_t> grad_x2(call, 8, 2, 0);
   rt::Turns<9> outer;
   outer.batch(call, &norm_d, &norm_d_2, &grad_output, &x2, &grad_n1, &x1, &grad_n2, &grad_x1, &grad_x2);
   outer.dim(D, {0, 0, 0, x2.stride(1), 0, x1.stride(1), 0, grad_x1.stride(1), grad_x2.stride(1)});
@@ -130,19 +134,19 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> norm_d_held;
     rt::Held<opmath_t> norm_d_2_held;
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     rt::Held<opmath_t> grad_n1_held;
     rt::Held<opmath_t> grad_n2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> norm_d_at(norm_d_held, norm_d, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> norm_d_2_at(norm_d_2_held, norm_d_2, run.at[1], run.step[1], run.size);
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> x2_at(x2, run.at[3], run.step[3], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> x2_at(x2, run.at[3], run.step[3], run.size);
       rt::Resting<opmath_t> grad_n1_at(grad_n1_held, grad_n1, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> x1_at(x1, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> x1_at(x1, run.at[5], run.step[5], run.size);
       rt::Resting<opmath_t> grad_n2_at(grad_n2_held, grad_n2, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_x1_out(grad_x1, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_x2_out(grad_x2, run.at[8], run.step[8], run.size);
+      rt::Sink<scalar_t> grad_x1_out(grad_x1, run.at[7], run.step[7], run.size);
+      rt::Sink<scalar_t> grad_x2_out(grad_x2, run.at[8], run.step[8], run.size);
       const auto lanes = [&](const auto& grad_output_at, const auto& grad_n1_at, const auto& grad_n2_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const opmath_t norm_d_value = norm_d_at[i];
@@ -172,8 +176,8 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(cosine_similarity) = {
-    OPGEN_STEP(forward_norm_d),    // 0
-    OPGEN_STEP(forward_output),    // 1
-    OPGEN_STEP(backward_grad_n1),  // 2
-    OPGEN_STEP(backward_grad_x2),  // 3
+    OPGEN_STORED(forward_norm_d, 0),                // 0
+    OPGEN_STORED(forward_output, 0, 1, 5),          // 1
+    OPGEN_STORED(backward_grad_n1, 0),              // 2
+    OPGEN_STORED(backward_grad_x2, 2, 3, 5, 7, 8),  // 3
 };

@@ -6,14 +6,15 @@
 namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> weight(call, 3, 1);
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
@@ -25,19 +26,22 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0});
   if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      const rt::Still<opmath_t> weight_still(weight);
+      const rt::Still<scalar_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+          const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+            const auto value = input_at[i];
+            logp_max_value_fold.add(lane, value);
+          });
         });
         const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[2], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
             const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
@@ -49,9 +53,9 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
         if (label_smoothing > 0) {
           over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-            const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+            const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+            rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
               const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
               sum_c_value_fold.add(lane, value);
             });
@@ -68,7 +72,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
@@ -76,7 +80,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
@@ -95,7 +99,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
-            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
             input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
@@ -114,22 +118,23 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> weight(call, 1, 1);
+  const rt::Tensor<scalar_t> input(call, 2, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
   const rt::Tensor<opmath_t> sum_n_all(call, 6, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 7, 0);
-  const rt::Tensor<opmath_t> output(call, 8, 0);
+  const rt::Tensor<scalar_t> output(call, 8, 0);
   rt::Loops<9> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(2, input.stride(0));
@@ -158,12 +163,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[5], run.step[5], run.size);
       const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
       const auto weight_0 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
+      const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
                                          rt::wanted(weight_wanted),
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+      const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                         rt::checked(input, 1, input.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t product = label_smoothing * (keep && mask_2 ? -sum_c_at[i] / C : opmath_t(0));
@@ -184,14 +189,15 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> weight(call, 3, 1);
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
@@ -203,19 +209,22 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0});
   if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      const rt::Still<opmath_t> weight_still(weight);
+      const rt::Still<scalar_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+          const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+            const auto value = input_at[i];
+            logp_max_value_fold.add(lane, value);
+          });
         });
         const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[2], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
             const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
@@ -227,9 +236,9 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
         if (label_smoothing > 0) {
           over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-            const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+            const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+            rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
               const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
               sum_c_value_fold.add(lane, value);
             });
@@ -246,7 +255,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
@@ -254,7 +263,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
@@ -273,7 +282,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
-            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
             input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
@@ -292,20 +301,21 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> weight(call, 1, 1);
+  const rt::Tensor<scalar_t> input(call, 2, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 6, 0);
+  const rt::Tensor<scalar_t> output(call, 6, 0);
   rt::Loops<7> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(2, input.stride(0));
@@ -329,12 +339,12 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[5], run.step[5], run.size);
       const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
       const auto weight_0 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
+      const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
                                          rt::wanted(weight_wanted),
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+      const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                         rt::checked(input, 1, input.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t product = label_smoothing * (keep && mask_2 ? -sum_c_at[i] / C : opmath_t(0));
@@ -350,20 +360,21 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[2];
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[1];
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> weight(call, 3, 1);
   const rt::Tensor<int64_t> target(call, 4, 2, 1);
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 5, 2, 1);
   rt::Turns<8> outer;
   outer.step(0, input.stride(0));
   outer.step(2, target.stride(0));
@@ -378,19 +389,22 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0, 0, 0, 0});
   if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      const rt::Still<opmath_t> weight_still(weight);
+      const rt::Still<scalar_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+          const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+            const auto value = input_at[i];
+            logp_max_value_fold.add(lane, value);
+          });
         });
         const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[5], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
             const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
@@ -403,9 +417,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         if (label_smoothing > 0) {
           over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-            const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+            const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+            rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
               const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
               sum_c_fold.add(lane, value);
             });
@@ -433,7 +447,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
@@ -441,7 +455,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
@@ -461,7 +475,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
             const auto weight_at = rt::load(weight, point.at[1]);
-            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
             input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
@@ -472,13 +486,13 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         }
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
-        rt::Sink<opmath_t> output_out(output, columns.at[7], columns.step[7], columns.size);
+        rt::Sink<scalar_t> output_out(output, columns.at[7], columns.step[7], columns.size);
         const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(columns, 3, target_at.same), 0,
+        const rt::Line<scalar_t> weight_at_2(host, weight, rt::stretch(columns, 3, target_at.same), 0,
                                              rt::wanted(weight_wanted),
                                              rt::checked(weight, 0, weight.stride(0), 3, weight_0));
-        const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(columns, 4, target_at.same), 0,
+        const rt::Line<scalar_t> input_at_2(host, input, rt::stretch(columns, 4, target_at.same), 0,
                                             rt::wanted(weight_wanted),
                                             rt::checked(input, 1, input.stride(1), 0, weight_0));
         int64_t target_value_2[rt::block];
@@ -499,13 +513,14 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
@@ -520,15 +535,18 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+          const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+            const auto value = input_at[i];
+            logp_max_value_fold.add(lane, value);
+          });
         });
         const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[1], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
             const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
@@ -540,8 +558,8 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
         if (label_smoothing > 0) {
           over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+            rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
               const auto value = input_at[i] - logp_max_value - logp_log_value;
               sum_c_value_fold.add(lane, value);
             });
@@ -558,7 +576,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
@@ -566,7 +584,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
@@ -584,7 +602,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold(columns.size);
         if (label_smoothing > 0) {
           over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
             input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
             rt::each(columns.size, [&](int64_t i) {
               const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
@@ -603,20 +621,21 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 1, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 5, 0);
-  const rt::Tensor<opmath_t> output(call, 6, 0);
+  const rt::Tensor<scalar_t> output(call, 6, 0);
   rt::Loops<7> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(1, input.stride(0));
@@ -645,9 +664,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[4], run.step[4], run.size);
       const auto input_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
       const auto input_1 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 1, target_at.same), 0, rt::wanted(input_wanted),
+      const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 1, target_at.same), 0, rt::wanted(input_wanted),
                                         rt::checked(input, 1, input.stride(1), 1, input_1));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t chosen = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
@@ -667,9 +686,10 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> sum_n_all(call, 1, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 3, 0);
@@ -687,14 +707,15 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> grad_sum_c(call, 3, 2, 1);
   rt::Turns<4> outer;
@@ -717,10 +738,11 @@ int backward_0_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_sum_grad_logp_others(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> weight(call, 0, 1);
+  const rt::Tensor<scalar_t> weight(call, 0, 1);
   const rt::Tensor<opmath_t> sum_grad_logp_others(call, 1, 0);
   rt::Loops<2> over_c;
   over_c.dim(C, {weight.stride(0), 0});
@@ -732,8 +754,8 @@ int backward_0_sum_grad_logp_others(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_c.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_grad_logp_others_value_fold = part.sum_grad_logp_others_value_fold;
     over_c.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      const rt::Source<scalar_t> weight_at(weight, run.at[0], run.step[0], run.size);
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const auto value = weight_at[i];
         sum_grad_logp_others_value_fold.add(lane, value);
       });
@@ -746,8 +768,9 @@ int backward_0_sum_grad_logp_others(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[0]);
@@ -755,14 +778,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 3, 0);
   const rt::Tensor<opmath_t> sum_grad_logp_others(call, 4, 0);
-  const rt::Tensor<opmath_t> weight(call, 5, 1);
+  const rt::Tensor<scalar_t> weight(call, 5, 1);
   const rt::Tensor<opmath_t> logp_max(call, 6, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 7, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 8, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 9, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 8, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 9, 3, 2);
   rt::Turns<11> outer;
   outer.step(0, grad_sum_c.stride(0));
   outer.step(1, target.stride(0));
@@ -781,7 +804,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_c.dim_of_steps(C, true);
   if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-      const rt::Still<opmath_t> weight_still(weight);
+      const rt::Still<scalar_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -806,9 +829,9 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[6]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[7]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at_2(weight_still, weight, run.at[8], run.step[8], run.size);
-          const rt::Source<opmath_t> input_at(input, run.at[9], run.step[9], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[10], run.step[10], run.size);
+          const rt::Source<scalar_t> weight_at_2(weight_still, weight, run.at[8], run.step[8], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[9], run.step[9], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[10], run.step[10], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
             const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
@@ -833,7 +856,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[7], columns.step[7], columns.size);
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
         if (target_at.same) target_ahead.row(weight, 0, columns.at[5], columns.step[5], columns.size, columns.at[1]);
-        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 5, target_at.same), 0,
+        const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(columns, 5, target_at.same), 0,
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
@@ -855,9 +878,9 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at_2 = rt::load(weight, point.at[8]);
-          const rt::Source<opmath_t> input_at(input, point.at[9], columns.step[9], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[9], columns.step[9], columns.size);
           input_apart.run(input, point.first, point.at[9], columns.step[9], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[10], columns.step[10], columns.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, point.at[10], columns.step[10], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
             const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
@@ -875,14 +898,15 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t ignore_index = call.ints[2];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 1, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
   const rt::Tensor<opmath_t> grad_sum_c(call, 4, 2, 1);
@@ -906,11 +930,11 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
       if (label_smoothing > 0) {
         over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
           const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
           const rt::Source<opmath_t> logp_max_at(logp_max_still, logp_max, run.at[2], run.step[2], run.size);
           const rt::Source<opmath_t> logp_log_at(logp_log_still, logp_log, run.at[3], run.step[3], run.size);
           const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c_still, grad_sum_c, run.at[4], run.step[4], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
             const opmath_t difference = input_at[i] - logp_max_at[i] - logp_log_at[i];
             const opmath_t scaled_grad = difference * grad_sum_c_at[i];
             grad_weight_sum_c_value_fold.add(lane, target_at[i] != ignore_index ? scaled_grad : opmath_t(0));
@@ -926,8 +950,9 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::clear(host, grad_weight_hit);
@@ -937,9 +962,9 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 3, 0);
-  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 4, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
@@ -965,7 +990,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
           return mask && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
         };
         const auto input_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, target_at.same), 0, rt::wanted(input_wanted),
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 3, target_at.same), 0, rt::wanted(input_wanted),
                                           rt::checked(input, 1, input.stride(1), 4, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
@@ -985,8 +1010,9 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
     rt::clear(host, grad_weight_share);
@@ -1022,13 +1048,14 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
   const rt::Tensor<opmath_t> grad_weight_sum_c(call, 0, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 1, 1);
   const rt::Tensor<opmath_t> grad_weight_share(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 3, 1);
   rt::Loops<4> outer;
   outer.step(0, grad_weight_sum_c.stride(0));
   outer.step(1, grad_weight_hit.stride(0));
@@ -1040,7 +1067,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> grad_weight_share_at(grad_weight_share, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_weight_out(grad_weight, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_weight_sum_c_at[i] + grad_weight_hit_at[i] + grad_weight_share_at[i];
         grad_weight_out.set(i, value);
@@ -1051,14 +1078,15 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
   rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), 0, grad_sum_c.stride(0)});
@@ -1079,8 +1107,9 @@ int backward_1_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[0]);
@@ -1088,13 +1117,13 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> sum_grad_logp_others(call, 3, 0);
-  const rt::Tensor<opmath_t> weight(call, 4, 1);
+  const rt::Tensor<scalar_t> weight(call, 4, 1);
   const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 7, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 7, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 8, 3, 2);
   rt::Turns<10> outer;
   outer.step(0, grad_sum_c.stride(0));
   outer.step(1, target.stride(0));
@@ -1110,7 +1139,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {0, 0, 0, 0, 0, 0, 0, weight.stride(0), input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-      const rt::Still<opmath_t> weight_still(weight);
+      const rt::Still<scalar_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -1134,9 +1163,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[5]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at_2(weight_still, weight, run.at[7], run.step[7], run.size);
-          const rt::Source<opmath_t> input_at(input, run.at[8], run.step[8], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
+          const rt::Source<scalar_t> weight_at_2(weight_still, weight, run.at[7], run.step[7], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[8], run.step[8], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
             const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
@@ -1160,7 +1189,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
         if (target_at.same) target_ahead.row(weight, 0, columns.at[4], columns.step[4], columns.size, columns.at[1]);
-        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
+        const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
@@ -1182,9 +1211,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at_2 = rt::load(weight, point.at[7]);
-          const rt::Source<opmath_t> input_at(input, point.at[8], columns.step[8], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[8], columns.step[8], columns.size);
           input_apart.run(input, point.first, point.at[8], columns.step[8], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
             const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
@@ -1202,8 +1231,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::clear(host, grad_weight_hit);
@@ -1213,8 +1243,8 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 3, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
@@ -1239,7 +1269,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
           return mask && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
         };
         const auto input_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
                                           rt::checked(input, 1, input.stride(1), 3, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
@@ -1258,19 +1288,20 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
   const rt::Tensor<opmath_t> grad_weight_sum_c(call, 0, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(C, {grad_weight_sum_c.stride(0), grad_weight_hit.stride(0), grad_weight.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_sum_c_at[i] + grad_weight_hit_at[i]); });
     });
   });
@@ -1278,14 +1309,15 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
   rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), grad_output.stride(0), grad_sum_c.stride(0)});
@@ -1294,7 +1326,7 @@ int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, label_smoothing](int64_t i) {
         const bool mask = target_at[i] != ignore_index && label_smoothing > 0;
@@ -1306,8 +1338,9 @@ int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[0]);
@@ -1315,13 +1348,13 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 2, 1);
   const rt::Tensor<opmath_t> sum_grad_logp_others(call, 3, 0);
-  const rt::Tensor<opmath_t> weight(call, 4, 1);
+  const rt::Tensor<scalar_t> weight(call, 4, 1);
   const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 7, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 7, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 8, 3, 2);
   rt::Turns<10> outer;
   outer.step(0, grad_sum_c.stride(0));
   outer.step(1, target.stride(0));
@@ -1338,7 +1371,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {0, 0, 0, 0, 0, 0, 0, weight.stride(0), input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-      const rt::Still<opmath_t> weight_still(weight);
+      const rt::Still<scalar_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -1362,9 +1395,9 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[5]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at_2(weight_still, weight, run.at[7], run.step[7], run.size);
-          const rt::Source<opmath_t> input_at(input, run.at[8], run.step[8], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
+          const rt::Source<scalar_t> weight_at_2(weight_still, weight, run.at[7], run.step[7], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[8], run.step[8], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
             const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
@@ -1383,12 +1416,12 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto sum_grad_logp_others_at = rt::load(sum_grad_logp_others, columns.at[3]);
         const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, columns.at[0], columns.step[0], columns.size);
         const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[2], columns.step[2], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[5], columns.step[5], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
         if (target_at.same) target_ahead.row(weight, 0, columns.at[4], columns.step[4], columns.size, columns.at[1]);
-        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
+        const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
@@ -1410,9 +1443,9 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at_2 = rt::load(weight, point.at[7]);
-          const rt::Source<opmath_t> input_at(input, point.at[8], columns.step[8], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[8], columns.step[8], columns.size);
           input_apart.run(input, point.first, point.at[8], columns.step[8], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
             const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
@@ -1430,8 +1463,9 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::clear(host, grad_weight_hit);
@@ -1441,8 +1475,8 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 3, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 3, 3, 2);
   const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
@@ -1460,7 +1494,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
         const auto input_wanted = [&](int64_t i) {
@@ -1468,7 +1502,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
           return mask && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
         };
         const auto input_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
                                           rt::checked(input, 1, input.stride(1), 3, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
@@ -1487,8 +1521,9 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1496,12 +1531,12 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 5, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 6, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 5, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 6, 3, 2);
   rt::Turns<7> outer;
   outer.step(0, target.stride(0));
   outer.step(3, logp_max.stride(0));
@@ -1527,8 +1562,8 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[3]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[4]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[5], run.step[5], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[5], run.step[5], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
             const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
@@ -1569,9 +1604,9 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           logp_log_value_2[i] = logp_log_at[i];
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[5], columns.step[5], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[5], columns.step[5], columns.size);
           input_apart.run(input, point.first, point.at[5], columns.step[5], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
             const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
@@ -1586,8 +1621,9 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1595,11 +1631,11 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 4, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 5, 3, 2);
   rt::Turns<6> outer;
   outer.step(0, target.stride(0));
   outer.step(2, logp_max.stride(0));
@@ -1625,8 +1661,8 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[2]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[3]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[4], run.step[4], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
             const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
@@ -1666,9 +1702,9 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           logp_log_value_2[i] = logp_log_at[i];
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[4], columns.step[4], columns.size);
           input_apart.run(input, point.first, point.at[4], columns.step[4], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
             const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
@@ -1683,8 +1719,9 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1692,11 +1729,11 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 4, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 5, 3, 2);
   rt::Turns<6> outer;
   outer.step(0, target.stride(0));
   outer.step(1, grad_output.stride(0));
@@ -1723,8 +1760,8 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_max_value = rt::load(logp_max, row.at[2]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[3]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[4], run.step[4], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
             const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
@@ -1739,7 +1776,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Apart input_apart(input, 4, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
@@ -1764,9 +1801,9 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           logp_log_value_2[i] = logp_log_at[i];
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[4], columns.step[4], columns.size);
           input_apart.run(input, point.first, point.at[4], columns.step[4], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
             const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
@@ -1783,29 +1820,29 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(cross_entropy) = {
-    OPGEN_STEP(forward_0_sum_c),                  // 0
-    OPGEN_STEP(forward_0_output),                 // 1
-    OPGEN_STEP(forward_1_sum_c),                  // 2
-    OPGEN_STEP(forward_1_output),                 // 3
-    OPGEN_STEP(forward_2_output),                 // 4
-    OPGEN_STEP(forward_3_sum_c),                  // 5
-    OPGEN_STEP(forward_3_output),                 // 6
-    OPGEN_STEP(backward_0_grad_sum_n_all_2),      // 7
-    OPGEN_STEP(backward_0_grad_sum_c),            // 8
-    OPGEN_STEP(backward_0_sum_grad_logp_others),  // 9
-    OPGEN_STEP(backward_0_grad_input),            // 10
-    OPGEN_STEP(backward_0_grad_weight_sum_c),     // 11
-    OPGEN_STEP(backward_0_grad_weight_hit),       // 12
-    OPGEN_STEP(backward_0_grad_weight_share),     // 13
-    OPGEN_STEP(backward_0_grad_weight),           // 14
-    OPGEN_STEP(backward_1_grad_sum_c),            // 15
-    OPGEN_STEP(backward_1_grad_input),            // 16
-    OPGEN_STEP(backward_1_grad_weight_hit),       // 17
-    OPGEN_STEP(backward_1_grad_weight),           // 18
-    OPGEN_STEP(backward_2_grad_sum_c),            // 19
-    OPGEN_STEP(backward_2_grad_input),            // 20
-    OPGEN_STEP(backward_2_grad_weight_hit),       // 21
-    OPGEN_STEP(backward_3_grad_input),            // 22
-    OPGEN_STEP(backward_4_grad_input),            // 23
-    OPGEN_STEP(backward_5_grad_input),            // 24
+    OPGEN_STORED(forward_0_sum_c, 0, 3),               // 0
+    OPGEN_STORED(forward_0_output, 1, 2, 8),           // 1
+    OPGEN_STORED(forward_1_sum_c, 0, 3),               // 2
+    OPGEN_STORED(forward_1_output, 1, 2, 6),           // 3
+    OPGEN_STORED(forward_2_output, 0, 3, 5),           // 4
+    OPGEN_STORED(forward_3_sum_c, 0),                  // 5
+    OPGEN_STORED(forward_3_output, 1, 6),              // 6
+    OPGEN_STEP(backward_0_grad_sum_n_all_2),           // 7
+    OPGEN_STEP(backward_0_grad_sum_c),                 // 8
+    OPGEN_STORED(backward_0_sum_grad_logp_others, 0),  // 9
+    OPGEN_STORED(backward_0_grad_input, 2, 5, 8, 9),   // 10
+    OPGEN_STORED(backward_0_grad_weight_sum_c, 1),     // 11
+    OPGEN_STEP(backward_0_grad_weight_hit),            // 12
+    OPGEN_STEP(backward_0_grad_weight_share),          // 13
+    OPGEN_STEP(backward_0_grad_weight),                // 14
+    OPGEN_STEP(backward_1_grad_sum_c),                 // 15
+    OPGEN_STORED(backward_1_grad_input, 2, 4, 7, 8),   // 16
+    OPGEN_STEP(backward_1_grad_weight_hit),            // 17
+    OPGEN_STEP(backward_1_grad_weight),                // 18
+    OPGEN_STORED(backward_2_grad_sum_c, 1),            // 19
+    OPGEN_STORED(backward_2_grad_input, 2, 4, 7, 8),   // 20
+    OPGEN_STEP(backward_2_grad_weight_hit),            // 21
+    OPGEN_STORED(backward_3_grad_input, 1, 5, 6),      // 22
+    OPGEN_STORED(backward_4_grad_input, 1, 4, 5),      // 23
+    OPGEN_STORED(backward_5_grad_input, 1, 4, 5),      // 24
 };

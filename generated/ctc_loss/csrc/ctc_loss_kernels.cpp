@@ -7,7 +7,7 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_label(const OpgenCall& call, OpgenHost& host) {
   const int64_t blank = call.ints[2];
   const int64_t B = call.ints[0];
@@ -34,7 +34,7 @@ int forward_0_label(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_skips(const OpgenCall& call, OpgenHost& host) {
   const int64_t B = call.ints[0];
   const int64_t L = call.ints[1];
@@ -62,14 +62,15 @@ int forward_0_skips(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_a(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[2];
   const int64_t T = call.ints[1];
   const int64_t C = call.ints[3];
   const int64_t B = call.ints[0];
   const rt::Tensor<opmath_t> a(call, 0, 3);
-  const rt::Tensor<opmath_t> log_probs(call, 2, 3);
+  const rt::Tensor<scalar_t> log_probs(call, 2, 3);
   const rt::Tensor<int64_t> label(call, 3, 2);
   const rt::Tensor<opmath_t> on(call, 1, 3);
   const rt::Tensor<bool> skips(call, 4, 2);
@@ -117,7 +118,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
               on_out.set(i, rt::logaddexp(chosen_4, chosen_5));
             });
           });
-          rt::Held<opmath_t> log_probs_held;
+          rt::Held<scalar_t> log_probs_held;
           over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
             const rt::Source<int64_t> label_at(label, run.at[3], run.step[3], run.size);
             const rt::Source<opmath_t> on_at(on, run.at[4] + t * on.stride(1), run.step[4], run.size);
@@ -126,7 +127,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
             const rt::Fixed log_probs_0(t);
             const auto log_probs_2 = [&](int64_t i) { return label_at[i]; };
             if (label_at.same) label_ahead.row(log_probs, 2, run.at[2], run.step[2], run.size, run.at[3]);
-            const rt::Line<opmath_t> log_probs_at(host, log_probs_held, log_probs, rt::stretch(run, 2, label_at.same),
+            const rt::Line<scalar_t> log_probs_at(host, log_probs_held, log_probs, rt::stretch(run, 2, label_at.same),
                                                   0, rt::sure(log_probs.stride(0), log_probs_0),
                                                   rt::checked(log_probs, 2, log_probs.stride(2), 2, log_probs_2));
             const rt::Fixed a_1_2(t - 1);
@@ -216,8 +217,9 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_last(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t B = call.ints[0];
   const int64_t L = call.ints[1];
   const rt::Tensor<int64_t> input_lengths(call, 0, 1);
@@ -247,14 +249,15 @@ int forward_0_last(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool zero_infinity = call.ints[1] != 0;
   const int64_t L = call.ints[2];
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<4> over_b;
   over_b.dim(B, {target_lengths.stride(0), last.stride(0), last.stride(0), 0});
   struct Part {
@@ -266,7 +269,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     auto& output_sum_fold = part.output_sum_fold;
     over_b.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const int64_t target_lengths_value = target_lengths_at[i];
         const int64_t product = 2 * target_lengths_value;
         const bool mask_2 = target_lengths_value > 0;
@@ -299,14 +302,15 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool zero_infinity = call.ints[1] != 0;
   const int64_t L = call.ints[2];
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<4> over_b;
   over_b.dim(B, {target_lengths.stride(0), last.stride(0), last.stride(0), 0});
   struct Part {
@@ -318,7 +322,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     auto& output_value_fold = part.output_value_fold;
     over_b.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const int64_t target_lengths_value = target_lengths_at[i];
         const int64_t product = 2 * target_lengths_value;
         const bool mask_2 = target_lengths_value > 0;
@@ -350,20 +354,21 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool zero_infinity = call.ints[1] != 0;
   const int64_t L = call.ints[2];
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
-  const rt::Tensor<opmath_t> output(call, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(B, {target_lengths.stride(0), last.stride(0), last.stride(0), output.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value = target_lengths_at[i];
         const int64_t product = 2 * target_lengths_value;
@@ -393,8 +398,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_last(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t B = call.ints[0];
   const int64_t L = call.ints[1];
   const rt::Tensor<int64_t> input_lengths(call, 0, 1);
@@ -442,14 +448,15 @@ int backward_0_last(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_end(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[1];
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> found(call, 3, 1);
   const rt::Tensor<opmath_t> grad_found(call, 4, 1);
   const rt::Tensor<opmath_t> grad_end(call, 5, 1);
@@ -515,8 +522,9 @@ int backward_0_grad_end(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t L = call.ints[1];
   const int64_t B = call.ints[0];
@@ -590,8 +598,9 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[2];
   const int64_t T = call.ints[1];
   const int64_t B = call.ints[0];
@@ -892,8 +901,9 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_log_probs(call, 0, 3);
     rt::clear(host, grad_log_probs);
@@ -951,14 +961,15 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_end(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[1];
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 0);
   const rt::Tensor<opmath_t> found(call, 2, 1);
   const rt::Tensor<opmath_t> grad_end(call, 4, 1);
   rt::Loops<6> outer;
@@ -1018,15 +1029,16 @@ int backward_1_grad_end(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t L = call.ints[1];
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> found(call, 1, 1);
   const rt::Tensor<opmath_t> last(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 0);
   const rt::Tensor<opmath_t> grad_end(call, 4, 1);
   const rt::Tensor<opmath_t> grad_last(call, 5, 2);
   rt::Turns<7> outer;
@@ -1091,14 +1103,15 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[1];
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 1);
   const rt::Tensor<opmath_t> found(call, 2, 1);
   const rt::Tensor<opmath_t> grad_end(call, 4, 1);
   rt::Loops<6> outer;
@@ -1112,7 +1125,7 @@ int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> found_out(found, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_end_out(grad_end, run.at[5], run.step[5], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i]; };
@@ -1159,15 +1172,16 @@ int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t L = call.ints[1];
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> found(call, 1, 1);
   const rt::Tensor<opmath_t> last(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 1);
   const rt::Tensor<opmath_t> grad_end(call, 4, 1);
   const rt::Tensor<opmath_t> grad_last(call, 5, 2);
   rt::Turns<7> outer;
@@ -1184,14 +1198,14 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<int64_t> target_lengths_held;
     rt::Held<opmath_t> found_held;
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     rt::Held<opmath_t> grad_end_held;
     rt::Held<opmath_t> last_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<int64_t> target_lengths_at(target_lengths_held, target_lengths, run.at[0], run.step[0],
                                                   run.size);
       const rt::Steady<opmath_t> found_at(found_held, found, run.at[1], run.step[1], run.size);
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[4], run.step[4], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[4], run.step[4], run.size);
       rt::Resting<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_last_out(grad_last, run.at[6], run.step[6], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i] - 1; };
@@ -1250,6 +1264,6 @@ OPGEN_STEPS(ctc_loss) = {
     OPGEN_STEP(backward_0_grad_log_probs),  // 11
     OPGEN_STEP(backward_1_grad_end),        // 12
     OPGEN_STEP(backward_1_grad_last),       // 13
-    OPGEN_STEP(backward_2_grad_end),        // 14
-    OPGEN_STEP(backward_2_grad_last),       // 15
+    OPGEN_STORED(backward_2_grad_end, 3),   // 14
+    OPGEN_STORED(backward_2_grad_last, 3),  // 15
 };

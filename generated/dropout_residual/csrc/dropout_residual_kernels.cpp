@@ -6,23 +6,24 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_y(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto p = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> residual(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> residual(call, 0, 1, 0);
   const rt::Tensor<int64_t> seed(call, 1, 0);
   const rt::Places places;
-  const rt::Tensor<opmath_t> x(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> y(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> x(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> y(call, 3, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &residual, nullptr, &places, &x, &y);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto seed_at = rt::load(seed, run.at[1]);
-      const rt::Source<opmath_t> residual_at(residual, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> x_at(x, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> y_out(y, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> residual_at(residual, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> x_at(x, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> y_out(y, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, p, divisor](int64_t i) {
         const bool mask = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
         y_out.set(i, residual_at[i] + (mask ? x_at[i] / divisor : opmath_t(0)));
@@ -33,18 +34,18 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_y(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> residual(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> x(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> y(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> residual(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> x(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> y(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &residual, &x, &y);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> residual_at(residual, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> x_at(x, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> y_out(y, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> residual_at(residual, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> x_at(x, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> y_out(y, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { y_out.set(i, residual_at[i] + x_at[i]); });
     });
   });
@@ -52,23 +53,24 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto p = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> grad_y(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 0, 1, 0);
   const rt::Tensor<int64_t> seed(call, 1, 0);
   const rt::Places places;
-  const rt::Tensor<opmath_t> grad_x(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_y_copy(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_x(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_y_copy(call, 3, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_y, nullptr, &places, &grad_x, &grad_y_copy);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto seed_at = rt::load(seed, run.at[1]);
-      const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_x_out(grad_x, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_y_copy_out(grad_y_copy, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> grad_x_out(grad_x, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_y_copy_out(grad_y_copy, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, p, divisor](int64_t i) {
         const opmath_t grad_y_value = grad_y_at[i];
         const bool mask = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
@@ -81,18 +83,19 @@ int backward_0_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_y_copy_2(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_y(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_y_copy(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_y_copy_2(call, 2, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_y(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_y_copy(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_y_copy_2(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_y, &grad_y_copy, &grad_y_copy_2);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_y_copy_out(grad_y_copy, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_y_copy_2_out(grad_y_copy_2, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> grad_y_copy_out(grad_y_copy, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_y_copy_2_out(grad_y_copy_2, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_y_value = grad_y_at[i];
         grad_y_copy_out.set(i, grad_y_value);
@@ -106,8 +109,8 @@ int backward_1_grad_y_copy_2(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(dropout_residual) = {
-    OPGEN_STEP(forward_0_y),                   // 0
-    OPGEN_STEP(forward_1_y),                   // 1
-    OPGEN_STEP(backward_0_grad_y_copy),        // 2
-    OPGEN_MOVES(backward_1_grad_y_copy_2, 3),  // 3
+    OPGEN_STORED(forward_0_y, 0, 2, 3),             // 0
+    OPGEN_STORED(forward_1_y, 0, 1, 2),             // 1
+    OPGEN_STORED(backward_0_grad_y_copy, 0, 2, 3),  // 2
+    OPGEN_MOVES(backward_1_grad_y_copy_2, 3),       // 3
 };

@@ -6,7 +6,7 @@
 namespace {
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
@@ -195,7 +195,7 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_d(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
@@ -217,7 +217,7 @@ int forward_d(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_distance(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[1];
   const int64_t M = call.ints[0];

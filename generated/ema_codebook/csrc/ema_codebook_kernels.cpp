@@ -6,23 +6,24 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_codebook(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t K = call.ints[0];
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> sums(call, 0, 2);
-  const rt::Tensor<opmath_t> counts(call, 1, 1);
+  const rt::Tensor<scalar_t> sums(call, 0, 2);
+  const rt::Tensor<scalar_t> counts(call, 1, 1);
   const rt::Tensor<opmath_t> codebook(call, 2, 2);
   rt::Turns<3> outer;
   outer.dim(K, {sums.stride(0), counts.stride(0), codebook.stride(0)});
   outer.dim(D, {sums.stride(1), 0, codebook.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> counts_held;
+    rt::Held<scalar_t> counts_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> sums_at(sums, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> counts_at(counts_held, counts, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> sums_at(sums, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> counts_at(counts_held, counts, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> codebook_out(codebook, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& counts_at) {
         rt::each(run.size, [&, eps](int64_t i) { codebook_out.set(i, sums_at[i] / rt::max(counts_at[i], eps)); });
@@ -34,11 +35,12 @@ int forward_codebook(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_sum_d(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> codebook(call, 1, 2);
   const rt::Tensor<opmath_t> sum_d(call, 2, 2, 0);
   rt::Loops<3> outer;
@@ -50,9 +52,9 @@ int forward_sum_d(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> sum_d_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> codebook_at(codebook, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::square(input_at[i] - codebook_at[i]);
           sum_d_value_fold.add(lane, value);
         });
@@ -66,15 +68,16 @@ int forward_sum_d(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> sum_d(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 2, 2, 0);
   const rt::Tensor<opmath_t> codebook(call, 3, 2);
   const rt::Tensor<int64_t> code(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 4, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &sum_d, &input, nullptr, &code, &output);
   rt::Loops<5> over_k;
@@ -86,7 +89,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Arg<rt::Best<false>, opmath_t> code_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
           const auto value = sum_d_at[i];
           code_value_fold.add(lane, value, over_k.index(run, 0, i));
         });
@@ -94,8 +97,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const int64_t code_value = code_value_fold.value(over_k.count);
       rt::store(code, row.at[3], code_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
         const rt::Fixed codebook_0(code_value);
         const rt::Line<opmath_t> codebook_at(host, codebook, rt::stretch(run, 2, 1), 0,
                                              rt::checked(codebook, 0, codebook.stride(0), 3, codebook_0));
@@ -110,14 +113,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_loss(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> codebook(call, 1, 2);
   const rt::Tensor<int64_t> code(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> loss(call, 3, 0);
+  const rt::Tensor<scalar_t> loss(call, 3, 0);
   rt::Loops<4> over_batch_d;
   over_batch_d.batch(call, &input, nullptr, &code, nullptr);
   over_batch_d.dim(D, {input.stride(1), codebook.stride(1), 0, 0});
@@ -131,13 +135,13 @@ int forward_loss(const OpgenCall& call, OpgenHost& host) {
     const rt::Ahead code_ahead(code, 2, over_batch_d);
     rt::Held<opmath_t> codebook_held;
     over_batch_d.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Numbers<int64_t> code_at(code, run.at[2], run.step[2], run.size);
       const auto codebook_0 = [&](int64_t i) { return code_at[i]; };
       if (code_at.same) code_ahead.row(codebook, 0, run.at[1], run.step[1], run.size, run.at[2]);
       const rt::Line<opmath_t> codebook_at(host, codebook_held, codebook, rt::stretch(run, 1, code_at.same), 0,
                                            rt::checked(codebook, 0, codebook.stride(0), 1, codebook_0));
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const auto value = rt::square(input_at[i] - codebook_at[i]);
         loss_sum_fold.add(lane, value);
       });
@@ -150,14 +154,15 @@ int forward_loss(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_next_counts(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto decay = static_cast<opmath_t>(call.reals[0]);
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t K = call.ints[0];
   const rt::Tensor<int64_t> code(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> counts(call, 1, 1);
-  const rt::Tensor<opmath_t> next_counts(call, 2, 1);
+  const rt::Tensor<scalar_t> counts(call, 1, 1);
+  const rt::Tensor<scalar_t> next_counts(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(K, {0, counts.stride(0), next_counts.stride(0)}, true);
   rt::Loops<3> over_batch;
@@ -167,7 +172,7 @@ int forward_next_counts(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, int64_t> count_all_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> code_at(code, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = code_at[i] == outer.index(row, 0, 0) ? 1 : 0;
           count_all_fold.add(lane, value);
         });
@@ -180,16 +185,17 @@ int forward_next_counts(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto decay = static_cast<opmath_t>(call.reals[0]);
   const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t K = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<int64_t> code(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> sums(call, 2, 2);
-  const rt::Tensor<opmath_t> next_sums(call, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> sums(call, 2, 2);
+  const rt::Tensor<scalar_t> next_sums(call, 3, 2);
   rt::Turns<4> outer;
   outer.dim(K, {0, 0, sums.stride(0), next_sums.stride(0)}, true);
   outer.dim(D, {0, input.stride(1), sums.stride(1), next_sums.stride(1)});
@@ -202,7 +208,7 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> sum_all_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto code_at = rt::load(code, point.at[0]);
-        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
         input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = code_at == outer.index(columns, 0, i) ? input_at[i] : opmath_t(0);
@@ -211,8 +217,8 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
         sum_all_fold.ran(columns.size);
       });
       sum_all_fold.finish();
-      const rt::Source<opmath_t> sums_at(sums, columns.at[2], columns.step[2], columns.size);
-      rt::Sink<opmath_t> next_sums_out(next_sums, columns.at[3], columns.step[3], columns.size);
+      const rt::Source<scalar_t> sums_at(sums, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<scalar_t> next_sums_out(next_sums, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&, decay, factor](int64_t i) {
         const auto value = decay * sums_at[i] + factor * sum_all_fold[i];
         next_sums_out.set(i, value);
@@ -223,17 +229,18 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool given_grads_1 = call.ints[1] != 0;
   const int64_t elements = rt::batch_count(call);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> codebook(call, 1, 2);
   const rt::Tensor<int64_t> code(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_loss(call, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_loss(call, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 5, 2, 0);
   rt::Turns<6> outer;
   outer.batch(call, &input, nullptr, &code, nullptr, &grad_output, &grad_input);
   outer.step(0, input.stride(1));
@@ -245,10 +252,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[3]);
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Numbers<int64_t> code_at(code, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
       const auto codebook_wanted = [&](int64_t) { return given_grads_1; };
       const auto codebook_0 = [&](int64_t i) { return code_at[i]; };
       const rt::Line<opmath_t> codebook_at(host, codebook, rt::stretch(run, 1, code_at.same), 0,
@@ -266,11 +273,11 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(ema_codebook) = {
-    OPGEN_STEP(forward_codebook),     // 0
-    OPGEN_STEP(forward_sum_d),        // 1
-    OPGEN_STEP(forward_output),       // 2
-    OPGEN_STEP(forward_loss),         // 3
-    OPGEN_STEP(forward_next_counts),  // 4
-    OPGEN_STEP(forward_next_sums),    // 5
-    OPGEN_STEP(backward_grad_input),  // 6
+    OPGEN_STORED(forward_codebook, 0, 1),           // 0
+    OPGEN_STORED(forward_sum_d, 0),                 // 1
+    OPGEN_STORED(forward_output, 2, 4),             // 2
+    OPGEN_STORED(forward_loss, 0, 3),               // 3
+    OPGEN_STEP(forward_next_counts),                // 4
+    OPGEN_STORED(forward_next_sums, 1, 2, 3),       // 5
+    OPGEN_STORED(backward_grad_input, 0, 3, 4, 5),  // 6
 };

@@ -6,25 +6,25 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> weight(call, 0, 2);
+  const rt::Tensor<scalar_t> weight(call, 0, 2);
   const rt::Tensor<int64_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, nullptr, &input, &output);
   outer.dim(D, {weight.stride(1), 0, output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     const rt::Ahead input_ahead(input, 1, outer);
-    rt::Held<opmath_t> weight_held;
+    rt::Held<scalar_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Numbers<int64_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       const auto weight_0 = [&](int64_t i) { return input_at[i]; };
       if (input_at.same) input_ahead.row(weight, 0, run.at[0], run.step[0], run.size, run.at[1]);
-      const rt::Line<opmath_t> weight_at(host, weight_held, weight, rt::stretch(run, 0, input_at.same), 0,
+      const rt::Line<scalar_t> weight_at(host, weight_held, weight, rt::stretch(run, 0, input_at.same), 0,
                                          rt::checked(weight, 0, weight.stride(0), 0, weight_0));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
     });
@@ -33,14 +33,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
     rt::clear(host, grad_weight);
   }
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<int64_t> input(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
   rt::Loops<3> outer;
@@ -53,7 +54,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto input_at = rt::load(input, point.at[1]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed grad_weight_0(input_at);
         input_ahead.row(grad_weight, 0, point.at[2], columns.step[2], columns.size, point.at[1]);

@@ -6,15 +6,16 @@
 namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t L = call.ints[2];
-  const rt::Tensor<opmath_t> weight(call, 0, 2);
+  const rt::Tensor<scalar_t> weight(call, 0, 2);
   const rt::Tensor<int64_t> input(call, 1, 2);
-  const rt::Tensor<opmath_t> per_sample_weights(call, 2, 2);
-  const rt::Tensor<opmath_t> output(call, 3, 2);
+  const rt::Tensor<scalar_t> per_sample_weights(call, 2, 2);
+  const rt::Tensor<scalar_t> output(call, 3, 2);
   rt::Turns<4> outer;
   outer.dim(N, {0, input.stride(0), per_sample_weights.stride(0), output.stride(0)});
   outer.dim(D, {weight.stride(1), 0, 0, output.stride(1)});
@@ -22,25 +23,25 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_l;
   over_l.dim(L, {0, input.stride(1), per_sample_weights.stride(1), 0});
   rt::parallel(host, outer.count, over_l.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> per_sample_weights_still(per_sample_weights);
+    const rt::Still<scalar_t> per_sample_weights_still(per_sample_weights);
     const rt::Apart per_sample_weights_apart(per_sample_weights, 2, over_l);
     const rt::Ahead input_ahead(input, 1, over_l, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
       over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
         const rt::Numbers<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights_still, per_sample_weights, point.at[2],
+        const rt::Source<scalar_t> per_sample_weights_at(per_sample_weights_still, per_sample_weights, point.at[2],
                                                          columns.step[2], columns.size);
         per_sample_weights_apart.run(per_sample_weights, point.first, point.at[2], columns.step[2], columns.size);
         const auto weight_0 = [&](int64_t i) { return input_at[i]; };
         if (input_at.same) input_ahead.row(weight, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
-        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
+        const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
                                            rt::checked(weight, 0, weight.stride(0), 0, weight_0));
         rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, weight_at[i] * per_sample_weights_at[i]); });
         output_value_fold.ran(columns.size);
       });
       output_value_fold.finish();
-      rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<scalar_t> output_out(output, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
@@ -48,8 +49,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
     rt::clear(host, grad_weight);
@@ -57,8 +59,8 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[1];
   const int64_t N = call.ints[2];
   const int64_t L = call.ints[3];
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
-  const rt::Tensor<opmath_t> per_sample_weights(call, 2, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2);
+  const rt::Tensor<scalar_t> per_sample_weights(call, 2, 2);
   const rt::Tensor<int64_t> input(call, 3, 2);
   const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
   rt::Loops<4> outer;
@@ -73,7 +75,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
       over_n_l.runs<1>(0, over_n_l.count, columns.at, [&](const auto& point) {
         const auto per_sample_weights_at = rt::load(per_sample_weights, point.at[1]);
         const auto input_at = rt::load(input, point.at[2]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed grad_weight_0(input_at);
         input_ahead.row(grad_weight, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
@@ -88,15 +90,16 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t L = call.ints[1];
   const int64_t D = call.ints[2];
   const rt::Tensor<int64_t> input(call, 0, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
-  const rt::Tensor<opmath_t> weight(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_per_sample_weights(call, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2);
+  const rt::Tensor<scalar_t> weight(call, 2, 2);
+  const rt::Tensor<scalar_t> grad_per_sample_weights(call, 3, 2);
   rt::Loops<4> outer;
   outer.dim(N, {input.stride(0), grad_output.stride(0), 0, grad_per_sample_weights.stride(0)});
   outer.dim(L, {input.stride(1), 0, 0, grad_per_sample_weights.stride(1)});
@@ -107,11 +110,11 @@ int backward_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
       const int64_t input_value = rt::load(input, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_per_sample_weights_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Fixed weight_0(input_value);
-        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 2, 1), 0,
+        const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(run, 2, 1), 0,
                                            rt::checked(weight, 0, weight.stride(0), 2, weight_0));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * weight_at[i];
           grad_per_sample_weights_value_fold.add(lane, value);
         });
@@ -127,7 +130,7 @@ int backward_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(embedding_bag) = {
-    OPGEN_STEP(forward_output),                    // 0
-    OPGEN_STEP(backward_grad_weight),              // 1
-    OPGEN_STEP(backward_grad_per_sample_weights),  // 2
+    OPGEN_STORED(forward_output, 0, 2, 3),                    // 0
+    OPGEN_STEP(backward_grad_weight),                         // 1
+    OPGEN_STORED(backward_grad_per_sample_weights, 1, 2, 3),  // 2
 };

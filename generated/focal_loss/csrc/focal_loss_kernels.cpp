@@ -6,15 +6,16 @@
 namespace {
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const auto factor = static_cast<opmath_t>(call.reals[2]);
   const auto divisor = static_cast<opmath_t>(call.reals[3]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> logits(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &logits, nullptr);
   struct Part {
@@ -25,9 +26,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma, factor](int64_t i, int lane) {
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> logits_at(logits, run.at[1], run.step[1], run.size);
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, alpha, gamma, factor](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t negative = -logits_value;
@@ -45,21 +46,22 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const auto factor = static_cast<opmath_t>(call.reals[2]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> logits(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &target, &logits, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> logits_at(logits, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, alpha, gamma, factor](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
@@ -75,25 +77,26 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const auto exponent = static_cast<opmath_t>(call.reals[2]);
   const auto factor = static_cast<opmath_t>(call.reals[3]);
   const auto alpha = static_cast<opmath_t>(call.reals[4]);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_logits(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 0);
+  const rt::Tensor<scalar_t> logits(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_logits(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, nullptr, &logits, &target, &grad_logits);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> logits_at(logits, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, divisor, gamma, exponent, factor, alpha](int64_t i) {
         const opmath_t grad_miss = -(grad_output_at / divisor);
         const bool mask = gamma == 0;
@@ -122,24 +125,25 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
   const auto exponent = static_cast<opmath_t>(call.reals[1]);
   const auto factor = static_cast<opmath_t>(call.reals[2]);
   const auto alpha = static_cast<opmath_t>(call.reals[3]);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_logits(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> logits(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_logits(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &grad_output, &logits, &target, &grad_logits);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> logits_at(logits, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, gamma, exponent, factor, alpha](int64_t i) {
         const opmath_t grad_miss = -grad_output_at[i];
         const bool mask = gamma == 0;
@@ -170,8 +174,8 @@ int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(focal_loss) = {
-    OPGEN_STEP(forward_0_output),        // 0
-    OPGEN_STEP(forward_2_output),        // 1
-    OPGEN_STEP(backward_0_grad_logits),  // 2
-    OPGEN_STEP(backward_2_grad_logits),  // 3
+    OPGEN_STORED(forward_0_output, 0, 1, 2),           // 0
+    OPGEN_STORED(forward_2_output, 0, 1, 2),           // 1
+    OPGEN_STORED(backward_0_grad_logits, 0, 1, 2, 3),  // 2
+    OPGEN_STORED(backward_2_grad_logits, 0, 1, 2, 3),  // 3
 };

@@ -6,11 +6,12 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_quantized_float8_e4m3fn(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> scale(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> scale(call, 1, 1, 0);
   const rt::Tensor<opmath_t> quantized_float8_e4m3fn(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &scale, &quantized_float8_e4m3fn);
@@ -20,14 +21,17 @@ int forward_quantized_float8_e4m3fn(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> max_k_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { max_k_fold.add(lane, rt::abs(input_at[i])); });
+        const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+          const auto value = rt::abs(input_at[i]);
+          max_k_fold.add(lane, value);
+        });
       });
       const opmath_t max_k = max_k_fold.value(over_k.count);
       const opmath_t scale_value = rt::max(max_k, opmath_t(1e-12)) / 448;
       rt::store(scale, row.at[1], scale_value);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> quantized_float8_e4m3fn_out(quantized_float8_e4m3fn, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = rt::to_float8_e4m3fn(input_at[i] / scale_value);
@@ -42,5 +46,5 @@ int forward_quantized_float8_e4m3fn(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(fp8_quantize) = {
-    OPGEN_STEP(forward_quantized_float8_e4m3fn),  // 0
+    OPGEN_STORED(forward_quantized_float8_e4m3fn, 0, 1),  // 0
 };

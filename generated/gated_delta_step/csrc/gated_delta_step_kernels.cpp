@@ -6,19 +6,20 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t V_2 = call.ints[0];
   const int64_t K = call.ints[1];
-  const rt::Tensor<opmath_t> state(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> decay(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> beta(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> value_2(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> query(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> state(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> decay(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> beta(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> value_2(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> query(call, 6, 2, 0);
   const rt::Tensor<opmath_t> found(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> next_state(call, 7, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 8, 2, 0);
+  const rt::Tensor<scalar_t> next_state(call, 7, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 8, 2, 0);
   rt::Loops<9> outer;
   outer.batch(call, &state, &key, &decay, &beta, &value_2, &query, &found, &next_state, &output);
   outer.step(0, state.stride(1));
@@ -37,9 +38,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> found_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> state_at(state, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> key_at(key, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> state_at(state, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> key_at(key, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = state_at[i] * key_at[i];
           found_value_fold.add(lane, value);
         });
@@ -52,11 +53,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::store(found, row.at[6], found_value);
       rt::Fold<rt::Sum, opmath_t> output_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> state_at(state, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> key_at(key, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> query_at(query, run.at[5], run.step[5], run.size);
-        rt::Sink<opmath_t> next_state_out(next_state, run.at[7], run.step[7], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> state_at(state, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> key_at(key, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> query_at(query, run.at[5], run.step[5], run.size);
+        rt::Sink<scalar_t> next_state_out(next_state, run.at[7], run.step[7], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t next_state_2 = decay_value * state_at[i] + written * key_at[i];
           output_value_fold.add(lane, next_state_2 * query_at[i]);
           next_state_out.set(i, next_state_2);
@@ -71,19 +72,20 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_value(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t V_2 = call.ints[0];
   const int64_t K = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_next_state(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> key(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> beta(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> decay(call, 5, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_next_state(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> key(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> beta(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> decay(call, 5, 1, 0);
   const rt::Tensor<opmath_t> grad_written(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_state(call, 8, 3, 0);
+  const rt::Tensor<scalar_t> grad_value(call, 7, 2, 0);
+  const rt::Tensor<scalar_t> grad_state(call, 8, 3, 0);
   rt::Loops<9> outer;
   outer.batch(call, &grad_output, &grad_next_state, &query, &key, &beta, &decay, &grad_written, &grad_value,
               &grad_state);
@@ -104,10 +106,10 @@ int backward_grad_value(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_output_value = rt::load(grad_output, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_written_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_next_state_at(grad_next_state, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> query_at(query, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> key_at(key, run.at[3], run.step[3], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_next_state_at(grad_next_state, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> query_at(query, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> key_at(key, run.at[3], run.step[3], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = (grad_next_state_at[i] + grad_output_value * query_at[i]) * key_at[i];
           grad_written_value_fold.add(lane, value);
         });
@@ -120,10 +122,10 @@ int backward_grad_value(const OpgenCall& call, OpgenHost& host) {
       rt::store(grad_written, row.at[6], grad_written_value);
       rt::store(grad_value, row.at[7], grad_written_value * beta_value);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_next_state_at(grad_next_state, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> query_at(query, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> key_at(key, run.at[3], run.step[3], run.size);
-        rt::Sink<opmath_t> grad_state_out(grad_state, run.at[8], run.step[8], run.size);
+        const rt::Source<scalar_t> grad_next_state_at(grad_next_state, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> query_at(query, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> key_at(key, run.at[3], run.step[3], run.size);
+        rt::Sink<scalar_t> grad_state_out(grad_state, run.at[8], run.step[8], run.size);
         rt::each(run.size, [&](int64_t i) {
           const opmath_t product = (grad_next_state_at[i] + grad_output_value * query_at[i]) * decay_value;
           grad_state_out.set(i, product + grad_found * key_at[i]);
@@ -135,22 +137,23 @@ int backward_grad_value(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
   const int64_t V_2 = call.ints[1];
-  const rt::Tensor<opmath_t> decay(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> beta(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> query(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> state(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> decay(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> beta(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> key(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> query(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> state(call, 5, 3, 0);
+  const rt::Tensor<scalar_t> value_2(call, 6, 2, 0);
   const rt::Tensor<opmath_t> found(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_next_state(call, 8, 3, 0);
+  const rt::Tensor<scalar_t> grad_next_state(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_written(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_query(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 11, 2, 0);
+  const rt::Tensor<scalar_t> grad_query(call, 10, 2, 0);
+  const rt::Tensor<scalar_t> grad_key(call, 11, 2, 0);
   rt::Turns<12> outer;
   outer.batch(call, &decay, &beta, &key, &query, &grad_output, &state, &value_2, &found, &grad_next_state,
               &grad_written, &grad_query, &grad_key);
@@ -178,10 +181,10 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_next_state_apart(grad_next_state, 8, over_v);
     const rt::Apart grad_written_apart(grad_written, 9, over_v);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const rt::Source<opmath_t> decay_at(decay, columns.at[0], columns.step[0], columns.size);
-      const rt::Source<opmath_t> beta_at(beta, columns.at[1], columns.step[1], columns.size);
-      const rt::Source<opmath_t> key_at(key, columns.at[2], columns.step[2], columns.size);
-      const rt::Source<opmath_t> query_at(query, columns.at[3], columns.step[3], columns.size);
+      const rt::Source<scalar_t> decay_at(decay, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<scalar_t> beta_at(beta, columns.at[1], columns.step[1], columns.size);
+      const rt::Source<scalar_t> key_at(key, columns.at[2], columns.step[2], columns.size);
+      const rt::Source<scalar_t> query_at(query, columns.at[3], columns.step[3], columns.size);
       opmath_t decay_value_2[rt::block];
       opmath_t beta_value_2[rt::block];
       opmath_t key_value[rt::block];
@@ -195,15 +198,15 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_query_value_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_key_next_state_fold(columns.size);
       over_v.runs<1>(0, over_v.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[4], columns.step[4], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[4], columns.step[4], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[4], columns.step[4], columns.size);
-        const rt::Source<opmath_t> state_at(state, point.at[5], columns.step[5], columns.size);
+        const rt::Source<scalar_t> state_at(state, point.at[5], columns.step[5], columns.size);
         state_apart.run(state, point.first, point.at[5], columns.step[5], columns.size);
-        const rt::Source<opmath_t> value_2_at(value_2, point.at[6], columns.step[6], columns.size);
+        const rt::Source<scalar_t> value_2_at(value_2, point.at[6], columns.step[6], columns.size);
         value_2_apart.run(value_2, point.first, point.at[6], columns.step[6], columns.size);
         const rt::Source<opmath_t> found_at(found, point.at[7], columns.step[7], columns.size);
         found_apart.run(found, point.first, point.at[7], columns.step[7], columns.size);
-        const rt::Source<opmath_t> grad_next_state_at(grad_next_state, point.at[8], columns.step[8], columns.size);
+        const rt::Source<scalar_t> grad_next_state_at(grad_next_state, point.at[8], columns.step[8], columns.size);
         grad_next_state_apart.run(grad_next_state, point.first, point.at[8], columns.step[8], columns.size);
         const rt::Source<opmath_t> grad_written_at(grad_written, point.at[9], columns.step[9], columns.size);
         grad_written_apart.run(grad_written, point.first, point.at[9], columns.step[9], columns.size);
@@ -222,8 +225,8 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
       });
       grad_query_value_fold.finish();
       grad_key_next_state_fold.finish();
-      rt::Sink<opmath_t> grad_query_out(grad_query, columns.at[10], columns.step[10], columns.size);
-      rt::Sink<opmath_t> grad_key_out(grad_key, columns.at[11], columns.step[11], columns.size);
+      rt::Sink<scalar_t> grad_query_out(grad_query, columns.at[10], columns.step[10], columns.size);
+      rt::Sink<scalar_t> grad_key_out(grad_key, columns.at[11], columns.step[11], columns.size);
       rt::each(columns.size, [&](int64_t i) {
         grad_query_out.set(i, grad_query_value_fold[i]);
         grad_key_out.set(i, grad_key_next_state_fold[i]);
@@ -234,14 +237,15 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_decay_next_state(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t V_2 = call.ints[0];
   const int64_t K = call.ints[1];
-  const rt::Tensor<opmath_t> grad_next_state(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> query(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> state(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_next_state(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> query(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> state(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_decay_next_state(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_next_state, &grad_output, &query, &state, &grad_decay_next_state);
@@ -251,15 +255,15 @@ int backward_grad_decay_next_state(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_v_k.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_decay_next_state_value_fold;
-      rt::Held<opmath_t> grad_output_held;
-      rt::Held<opmath_t> query_held;
+      rt::Held<scalar_t> grad_output_held;
+      rt::Held<scalar_t> query_held;
       over_v_k.runs<rt::block>(0, over_v_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_next_state_at(grad_next_state, run.at[0], run.step[0], run.size);
-        rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
-        const rt::Steady<opmath_t> query_at(query_held, query, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> state_at(state, run.at[3], run.step[3], run.size);
+        const rt::Source<scalar_t> grad_next_state_at(grad_next_state, run.at[0], run.step[0], run.size);
+        rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+        const rt::Steady<scalar_t> query_at(query_held, query, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> state_at(state, run.at[3], run.step[3], run.size);
         const auto lanes = [&](const auto& grad_output_at) {
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
             const opmath_t total_2 = grad_next_state_at[i] + grad_output_at[i] * query_at[i];
             grad_decay_next_state_value_fold.add(lane, total_2 * state_at[i]);
           });
@@ -275,17 +279,18 @@ int backward_grad_decay_next_state(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_beta(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t V_2 = call.ints[0];
-  const rt::Tensor<opmath_t> decay(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> decay(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_written(call, 1, 2, 0);
   const rt::Tensor<opmath_t> found(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> value_2(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_decay_next_state(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> beta(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_beta(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_decay(call, 7, 1, 0);
+  const rt::Tensor<scalar_t> beta(call, 6, 1, 0);
+  const rt::Tensor<scalar_t> grad_beta(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> grad_decay(call, 7, 1, 0);
   rt::Loops<8> outer;
   outer.batch(call, &decay, &grad_written, &found, &value_2, &grad_decay_next_state, &beta, &grad_beta, &grad_decay);
   rt::Loops<8> over_v;
@@ -298,8 +303,8 @@ int backward_grad_beta(const OpgenCall& call, OpgenHost& host) {
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_written_at(grad_written, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> found_at(found, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> value_2_at(value_2, run.at[3], run.step[3], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> value_2_at(value_2, run.at[3], run.step[3], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_written_value_2 = grad_written_at[i];
           const opmath_t found_value = found_at[i];
           grad_decay_written_sum_fold.add(lane, grad_written_value_2 * found_value);
@@ -321,9 +326,9 @@ int backward_grad_beta(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(gated_delta_step) = {
-    OPGEN_STEP(forward_output),                  // 0
-    OPGEN_STEP(backward_grad_value),             // 1
-    OPGEN_STEP(backward_grad_key),               // 2
-    OPGEN_STEP(backward_grad_decay_next_state),  // 3
-    OPGEN_STEP(backward_grad_beta),              // 4
+    OPGEN_STORED(forward_output, 0, 1, 2, 3, 4, 6, 7, 8),             // 0
+    OPGEN_STORED(backward_grad_value, 0, 1, 2, 3, 4, 5, 7, 8),        // 1
+    OPGEN_STORED(backward_grad_key, 0, 1, 2, 3, 4, 5, 6, 8, 10, 11),  // 2
+    OPGEN_STORED(backward_grad_decay_next_state, 0, 1, 2, 3),         // 3
+    OPGEN_STORED(backward_grad_beta, 0, 3, 4, 6, 7),                  // 4
 };

@@ -6,14 +6,15 @@
 namespace {
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_state(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[1];
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> gate(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> initial(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> gate(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> initial(call, 1, 2, 0);
   const rt::Tensor<opmath_t> state(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 3, 3, 0);
   rt::Turns<5> outer;
   outer.batch(call, &gate, &initial, &state, &input, &state);
   outer.step(0, gate.stride(2));
@@ -24,14 +25,14 @@ int forward_state(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D, true);
   outer.arrange();
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> initial_still(initial);
+    const rt::Still<scalar_t> initial_still(initial);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       if (run.size >= rt::lane_count) {
         for (int64_t t = 0; t < T; ++t) {
           {
-            const rt::Source<opmath_t> gate_at(gate, run.at[0] + t * gate.stride(1), run.step[0], run.size);
-            const rt::Source<opmath_t> initial_at(initial_still, initial, run.at[1], run.step[1], run.size);
-            const rt::Source<opmath_t> input_at(input, run.at[3] + t * input.stride(1), run.step[3], run.size);
+            const rt::Source<scalar_t> gate_at(gate, run.at[0] + t * gate.stride(1), run.step[0], run.size);
+            const rt::Source<scalar_t> initial_at(initial_still, initial, run.at[1], run.step[1], run.size);
+            const rt::Source<scalar_t> input_at(input, run.at[3] + t * input.stride(1), run.step[3], run.size);
             rt::Sink<opmath_t> state_out(state, run.at[4] + t * state.stride(1), run.step[4], run.size);
             const rt::Fixed state_1(t - 1);
             const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 2, 1), 0,
@@ -65,13 +66,14 @@ int forward_state(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_state_1(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[1];
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_state(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_state(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_state_1(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> gate(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> gate(call, 2, 3, 0);
   rt::Turns<4> outer;
   outer.batch(call, &grad_state, &grad_state_1, &gate, &grad_state_1);
   outer.step(0, grad_state.stride(2));
@@ -85,7 +87,7 @@ int backward_grad_state_1(const OpgenCall& call, OpgenHost& host) {
       if (run.size >= rt::lane_count) {
         for (int64_t t = T - 1; t >= 0; --t) {
           {
-            const rt::Source<opmath_t> grad_state_at(grad_state, run.at[0] + t * grad_state.stride(1), run.step[0],
+            const rt::Source<scalar_t> grad_state_at(grad_state, run.at[0] + t * grad_state.stride(1), run.step[0],
                                                      run.size);
             rt::Sink<opmath_t> grad_state_1_out(grad_state_1, run.at[3] + t * grad_state_1.stride(1), run.step[3],
                                                 run.size);
@@ -93,7 +95,7 @@ int backward_grad_state_1(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> grad_state_1_at(
                 host, grad_state_1, rt::stretch(run, 1, 1), 0,
                 rt::clipped(grad_state_1, 1, grad_state_1.stride(1), grad_state_1_1));
-            const rt::Line<opmath_t> gate_at(host, gate, rt::stretch(run, 2, 1), 0,
+            const rt::Line<scalar_t> gate_at(host, gate, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(gate, 1, gate.stride(1), grad_state_1_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const opmath_t chosen = rt::blend(t + 1 < T, grad_state_1_at[i] * gate_at[i], opmath_t(0));
@@ -123,24 +125,25 @@ int backward_grad_state_1(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_state_start(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[1];
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> gate(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_state_start(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> gate(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_state_start(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_state_1, &gate, &grad_state_start);
   outer.dim(D, {grad_state_1.stride(2), gate.stride(2), grad_state_start.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_state_start_out(grad_state_start, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_state_start_out(grad_state_start, run.at[2], run.step[2], run.size);
       const rt::Fixed grad_state_1_1(0);
       const rt::Line<opmath_t> grad_state_1_at(host, grad_state_1, rt::stretch(run, 0, 1), 0,
                                                rt::clipped(grad_state_1, 1, grad_state_1.stride(1), grad_state_1_1));
-      const rt::Line<opmath_t> gate_at(host, gate, rt::stretch(run, 1, 1), 0,
+      const rt::Line<scalar_t> gate_at(host, gate, rt::stretch(run, 1, 1), 0,
                                        rt::clipped(gate, 1, gate.stride(1), grad_state_1_1));
       rt::each(run.size, [&](int64_t i) {
         const auto value = 0 < T ? grad_state_1_at[i] * gate_at[i] : opmath_t(0);
@@ -152,27 +155,28 @@ int backward_grad_state_start(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> initial(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> state(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> initial(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> state(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_gate(call, 3, 3, 0);
   rt::Turns<4> outer;
   outer.batch(call, &grad_state_1, &initial, &state, &grad_gate);
   outer.dim(T, {grad_state_1.stride(1), 0, 0, grad_gate.stride(1)}, true);
   outer.dim(D, {grad_state_1.stride(2), initial.stride(1), state.stride(2), grad_gate.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> initial_still(initial);
+    const rt::Still<scalar_t> initial_still(initial);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_state_1_at(grad_state_1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> initial_at(initial_still, initial, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> initial_at(initial_still, initial, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
       const auto state_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
-      const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 2, 1), 0,
+      const rt::Line<scalar_t> state_at(host, state, rt::stretch(run, 2, 1), 0,
                                         rt::clipped(state, 1, state.stride(1), state_1));
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_state_1_at[i] * (outer.index(run, 0, i) == 0 ? initial_at[i] : state_at[i]);
@@ -186,8 +190,8 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(gated_recurrence) = {
-    OPGEN_STEP(forward_state),              // 0
-    OPGEN_STEP(backward_grad_state_1),      // 1
-    OPGEN_STEP(backward_grad_state_start),  // 2
-    OPGEN_STEP(backward_grad_gate),         // 3
+    OPGEN_STEP(forward_state),                      // 0
+    OPGEN_STEP(backward_grad_state_1),              // 1
+    OPGEN_STORED(backward_grad_state_start, 1, 2),  // 2
+    OPGEN_STORED(backward_grad_gate, 1, 2, 3),      // 3
 };

@@ -6,8 +6,9 @@
 namespace {
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
@@ -15,9 +16,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_padded = rt::padded(D);
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t M = call.ints[0];
-  const rt::Tensor<opmath_t> x(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> b(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> x(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> y(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> b(call, 2, 3, 0);
   const rt::Tensor<opmath_t> output(call, 3, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &x, &y, &b, &output);
@@ -62,8 +63,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[2];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -73,10 +75,10 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t M = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> b(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> x(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> b(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> x(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> y(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_x_sum(call, 4, 3, 0);
   rt::Loops<7> outer;
   outer.batch(call, &grad_output, &b, &x, &y, &x, &y, &grad_x_sum);
@@ -140,12 +142,13 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_x_sum(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_x(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
@@ -154,7 +157,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_x_sum_at(grad_x_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_x_out.set(i, 2 * grad_x_sum_at[i]); });
     });
   });
@@ -162,8 +165,9 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[3];
   const int64_t D = call.ints[1];
   const int64_t d_2_padded = rt::padded(D);
@@ -174,10 +178,10 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const auto number_2 = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> b(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> x(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> b(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> x(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> y(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_y_sum(call, 4, 3, 0);
   const rt::Tensor<opmath_t> grad_b(call, 5, 3, 0);
   rt::Loops<9> outer;
@@ -258,12 +262,13 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_y_sum(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});
@@ -272,7 +277,7 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_y_sum_at(grad_y_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_y_out(grad_y, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_y_out(grad_y, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_y_out.set(i, -2 * grad_y_sum_at[i]); });
     });
   });

@@ -6,18 +6,19 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> gate(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> up(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> gate(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> up(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &gate, &up, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> gate_at(gate, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> up_at(up, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> gate_at(gate, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> up_at(up, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
         const opmath_t phi = rt::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
@@ -29,18 +30,19 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> gate(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> up(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> gate(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> up(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &gate, &up, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> gate_at(gate, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> up_at(up, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> gate_at(gate, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> up_at(up, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
         const opmath_t total_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
@@ -54,22 +56,23 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> gate(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> up(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_up(call, 4, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> gate(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> up(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_gate(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_up(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &gate, &up, &grad_gate, &grad_up);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> up_at(up, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> gate_at(gate, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> up_at(up, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t gate_value = gate_at[i];
@@ -87,22 +90,23 @@ int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_up(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> gate(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> up(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_up(call, 4, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> gate(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> up(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_gate(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_up(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &gate, &up, &grad_gate, &grad_up);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> up_at(up, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> gate_at(gate, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> up_at(up, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t sqrt_value = rt::sqrt(2 / opmath_t(3.14159265358979323846));
@@ -127,8 +131,8 @@ int backward_1_grad_up(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(geglu) = {
-    OPGEN_STEP(forward_0_output),    // 0
-    OPGEN_STEP(forward_1_output),    // 1
-    OPGEN_STEP(backward_0_grad_up),  // 2
-    OPGEN_STEP(backward_1_grad_up),  // 3
+    OPGEN_STORED(forward_0_output, 0, 1, 2),          // 0
+    OPGEN_STORED(forward_1_output, 0, 1, 2),          // 1
+    OPGEN_STORED(backward_0_grad_up, 0, 1, 2, 3, 4),  // 2
+    OPGEN_STORED(backward_1_grad_up, 0, 1, 2, 3, 4),  // 3
 };

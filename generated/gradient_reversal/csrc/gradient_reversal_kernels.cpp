@@ -6,16 +6,16 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_y(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> x(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> y(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> x(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> y(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &x, &y);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> y_out(y, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> x_at(x, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> y_out(y, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { y_out.set(i, x_at[i]); });
     });
   });
@@ -23,17 +23,18 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> grad_y(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_x(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_y, &grad_x);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, scale](int64_t i) { grad_x_out.set(i, -(scale * grad_y_at[i])); });
     });
   });
@@ -43,6 +44,6 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(gradient_reversal) = {
-    OPGEN_MOVES(forward_y, 2),    // 0
-    OPGEN_STEP(backward_grad_x),  // 1
+    OPGEN_MOVES(forward_y, 2),            // 0
+    OPGEN_STORED(backward_grad_x, 0, 1),  // 1
 };

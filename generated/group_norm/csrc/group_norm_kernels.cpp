@@ -6,14 +6,15 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_rstd(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[2];
   const int64_t elements = rt::batch_count(call);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t G = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 1, 2);
   const rt::Tensor<opmath_t> rstd(call, 2, 2);
   rt::Loops<3> outer;
@@ -26,8 +27,8 @@ int forward_rstd(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value(over_s_batch.count);
@@ -36,8 +37,8 @@ int forward_rstd(const OpgenCall& call, OpgenHost& host) {
       rt::store(mu, row.at[1], mu_value);
       rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t difference = input_at[i] - mu_value;
           variance__squares_fold.add(lane, difference * difference);
         });
@@ -51,32 +52,33 @@ int forward_rstd(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[2];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 1, 2);
   const rt::Tensor<opmath_t> rstd(call, 2, 2);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> bias(call, 4, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 3, 2);
+  const rt::Tensor<scalar_t> weight(call, 3, 1);
+  const rt::Tensor<scalar_t> bias(call, 4, 1);
+  const rt::Tensor<scalar_t> output(call, 5, 3, 2);
   rt::Turns<6> outer;
   outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, 0, output.stride(0)});
   outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), bias.stride(0), output.stride(1)}, true);
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> weight_held;
-    rt::Held<opmath_t> bias_held;
+    rt::Held<scalar_t> weight_held;
+    rt::Held<scalar_t> bias_held;
     rt::Held<opmath_t> mu_held;
     rt::Held<opmath_t> rstd_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
-      rt::Resting<opmath_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
+      rt::Resting<scalar_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[5], run.step[5], run.size);
       const auto mu_1_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Standing mu_1(outer.still(0), mu_1_at);
       rt::RestingLine<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
@@ -96,16 +98,17 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> mu(call, 0, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 2, 3, 2);
   const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 3, 2);
   const rt::Tensor<opmath_t> grad_mu_sum_part(call, 4, 2);
   rt::Loops<5> outer;
@@ -130,9 +133,9 @@ int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_part_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_part_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
           grad_rstd_sum_part_value_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
           grad_mu_sum_part_value_fold.add(lane, grad_output_value);
@@ -150,8 +153,9 @@ int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
     rt::clear(host, grad_rstd);
@@ -161,7 +165,7 @@ int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 1, 2);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
   rt::Loops<3> outer;
   outer.dim(N, {grad_rstd_sum_part.stride(0), 0, grad_rstd.stride(0)});
@@ -169,11 +173,11 @@ int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {grad_rstd_sum_part.stride(1), weight.stride(0), 0}, true);
   over_c.pieces(S);
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
         const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         rt::Values<opmath_t> grad_rstd_out;
         rt::each(run.size, [&](int64_t i) {
@@ -189,8 +193,9 @@ int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_variance_(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t G = call.ints[1];
   const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
@@ -215,8 +220,9 @@ int backward_grad_variance_(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
     rt::clear(host, grad_mu);
@@ -227,7 +233,7 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_mu_sum_part(call, 1, 2);
   const rt::Tensor<opmath_t> rstd(call, 2, 2);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<scalar_t> weight(call, 3, 1);
   const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
   rt::Loops<4> outer;
   outer.dim(N, {grad_mu_sum_part.stride(0), rstd.stride(0), 0, grad_mu.stride(0)});
@@ -235,12 +241,12 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {grad_mu_sum_part.stride(1), 0, weight.stride(0), 0}, true);
   over_c.pieces(S);
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Held<opmath_t> rstd_held;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
                                          rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
@@ -258,20 +264,21 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[2];
   const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 2);
   const rt::Tensor<opmath_t> rstd(call, 1, 2);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> grad_variance_(call, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 4, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 5, 2);
   const rt::Tensor<opmath_t> grad_mu(call, 6, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 7, 3, 2);
   rt::Turns<8> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, rstd.stride(0));
@@ -289,16 +296,16 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> weight_held;
+    rt::Held<scalar_t> weight_held;
     rt::Held<opmath_t> rstd_held;
     rt::Held<opmath_t> grad_variance__held;
     rt::Held<opmath_t> mu_held;
     rt::Held<opmath_t> grad_mu_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Standing rstd_1(outer.still(0), rstd_1_at);
       rt::RestingLine<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
@@ -325,15 +332,16 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 0, 2);
   const rt::Tensor<opmath_t> rstd(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(C, {grad_rstd_sum_part.stride(1), 0, grad_weight.stride(0)}, true);
   rt::Loops<3> over_n;
@@ -358,7 +366,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
         grad_weight_value_fold.ran(columns.size);
       });
       grad_weight_value_fold.finish();
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<scalar_t> grad_weight_out(grad_weight, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });
     });
   });
@@ -366,12 +374,13 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_mu_sum_part(call, 0, 2);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(C, {grad_mu_sum_part.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n;
@@ -387,7 +396,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
         grad_bias_value_fold.ran(columns.size);
       });
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });
   });
@@ -397,13 +406,13 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(group_norm) = {
-    OPGEN_STEP(forward_rstd),               // 0
-    OPGEN_STEP(forward_output),             // 1
-    OPGEN_STEP(backward_grad_mu_sum_part),  // 2
-    OPGEN_STEP(backward_grad_rstd),         // 3
-    OPGEN_STEP(backward_grad_variance_),    // 4
-    OPGEN_STEP(backward_grad_mu),           // 5
-    OPGEN_STEP(backward_grad_input),        // 6
-    OPGEN_STEP(backward_grad_weight),       // 7
-    OPGEN_STEP(backward_grad_bias),         // 8
+    OPGEN_STORED(forward_rstd, 0),                  // 0
+    OPGEN_STORED(forward_output, 0, 3, 4, 5),       // 1
+    OPGEN_STORED(backward_grad_mu_sum_part, 1, 2),  // 2
+    OPGEN_STEP(backward_grad_rstd),                 // 3
+    OPGEN_STEP(backward_grad_variance_),            // 4
+    OPGEN_STEP(backward_grad_mu),                   // 5
+    OPGEN_STORED(backward_grad_input, 0, 2, 4, 7),  // 6
+    OPGEN_STEP(backward_grad_weight),               // 7
+    OPGEN_STEP(backward_grad_bias),                 // 8
 };

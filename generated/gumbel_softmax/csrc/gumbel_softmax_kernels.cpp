@@ -6,16 +6,17 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_y(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
   const auto tau = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<int64_t> seed(call, 0, 0);
   const rt::Places places;
-  const rt::Tensor<opmath_t> logits(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> logits(call, 1, 2, 0);
   const rt::Tensor<opmath_t> soft_max(call, 2, 1, 0);
   const rt::Tensor<opmath_t> soft_scale(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> y(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> y(call, 4, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &places, &logits, &soft_max, &soft_scale, &y);
   rt::Loops<6> over_k;
@@ -27,9 +28,9 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       const int64_t product = row.at[1] * K;
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
+        const rt::Widened<scalar_t> logits_at(logits, run.at[2], run.step[2], run.size);
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
           const opmath_t total_2 = logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
           const opmath_t div_value = total_2 / tau;
@@ -42,7 +43,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t decay_value = rt::decay(soft_max_value - row_values_at[i]);
           soft_sum_fold.add(lane, decay_value);
           row_values_at[i] = decay_value;
@@ -55,14 +56,14 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       rt::Arg<rt::Best<true>, opmath_t> chosen_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
           const auto value = row_values_at[i] * soft_scale_value;
           chosen_fold.add(lane, value, over_k.index(run, 0, i));
         });
       });
       const int64_t chosen = chosen_fold.value(over_k.count);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        rt::Sink<opmath_t> y_out(y, run.at[5], run.step[5], run.size);
+        rt::Sink<scalar_t> y_out(y, run.at[5], run.step[5], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&](int64_t i) {
           const opmath_t soft = row_values_at[i] * soft_scale_value;
@@ -75,16 +76,17 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_y(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
   const auto tau = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<int64_t> seed(call, 0, 0);
   const rt::Places places;
-  const rt::Tensor<opmath_t> logits(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> logits(call, 1, 2, 0);
   const rt::Tensor<opmath_t> soft_max(call, 2, 1, 0);
   const rt::Tensor<opmath_t> soft_scale(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> y(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> y(call, 4, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &places, &logits, &soft_max, &soft_scale, &y);
   rt::Loops<6> over_k;
@@ -96,9 +98,9 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       const int64_t product = row.at[1] * K;
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
+        const rt::Widened<scalar_t> logits_at(logits, run.at[2], run.step[2], run.size);
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
           const opmath_t total_2 = logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
           const opmath_t div_value = total_2 / tau;
@@ -111,7 +113,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t decay_value = rt::decay(soft_max_value - row_values_at[i]);
           soft_sum_fold.add(lane, decay_value);
           row_values_at[i] = decay_value;
@@ -122,7 +124,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       const opmath_t soft_scale_value = 1 / soft_sum;
       rt::store(soft_scale, row.at[4], soft_scale_value);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        rt::Sink<opmath_t> y_out(y, run.at[5], run.step[5], run.size);
+        rt::Sink<scalar_t> y_out(y, run.at[5], run.step[5], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&](int64_t i) { y_out.set(i, row_values_at[i] * soft_scale_value); });
       });
@@ -132,17 +134,18 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
   const auto tau = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<int64_t> seed(call, 0, 0);
   const rt::Places places;
   const rt::Tensor<opmath_t> soft_max(call, 1, 1, 0);
   const rt::Tensor<opmath_t> soft_scale(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_logits(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> logits(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_logits(call, 5, 2, 0);
   rt::Loops<7> outer;
   outer.batch(call, nullptr, &places, &soft_max, &soft_scale, &logits, &grad_y, &grad_logits);
   rt::Loops<7> over_k;
@@ -156,10 +159,10 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const opmath_t soft_scale_value = rt::load(soft_scale, row.at[3]);
       rt::Fold<rt::Sum, opmath_t> dot_soft_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[4], run.step[4], run.size);
-        const rt::Source<opmath_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
+        const rt::Source<scalar_t> logits_at(logits, run.at[4], run.step[4], run.size);
+        const rt::Source<scalar_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
           const opmath_t total_2 = logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
           const opmath_t mul_value = rt::exp(total_2 / tau - soft_max_value) * soft_scale_value;
@@ -170,8 +173,8 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t dot_soft = dot_soft_fold.value(over_k.count);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
-        rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[6], run.step[6], run.size);
+        const rt::Source<scalar_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
+        rt::Sink<scalar_t> grad_logits_out(grad_logits, run.at[6], run.step[6], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&, tau](int64_t i) {
           const auto value = row_values_at[i] * (grad_y_at[i] - dot_soft) / tau;
@@ -186,7 +189,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(gumbel_softmax) = {
-    OPGEN_STEP(forward_0_y),             // 0
-    OPGEN_STEP(forward_1_y),             // 1
-    OPGEN_STEP(backward_0_grad_logits),  // 2
+    OPGEN_STORED(forward_0_y, 1, 4),                // 0
+    OPGEN_STORED(forward_1_y, 1, 4),                // 1
+    OPGEN_STORED(backward_0_grad_logits, 3, 4, 5),  // 2
 };

@@ -6,13 +6,14 @@
 namespace {
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &input, nullptr);
   struct Part {
@@ -23,9 +24,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, margin](int64_t i, int lane) {
         const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
         output_sum_fold.add(lane, value);
       });
@@ -38,19 +39,20 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &target, &input, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
         const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
         output_out.set(i, value);
@@ -61,14 +63,15 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 3, 0);
   rt::Loops<4> over_batch;
   over_batch.batch(call, &target, &input, &slope, nullptr);
   struct Part {
@@ -79,10 +82,10 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t difference = margin - target_value * input_at[i];
         output_sum_fold.add(lane, rt::max(opmath_t(0), difference));
@@ -98,20 +101,21 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, &output, &slope);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
@@ -126,22 +130,23 @@ int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, nullptr, &grad_input);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, margin, divisor](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t difference = margin - target_value * input_at[i];
@@ -155,21 +160,22 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, &grad_output, &grad_input);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t difference = margin - target_value * input_at[i];
@@ -183,19 +189,20 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> slope(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, nullptr, &grad_input);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t slope_value = slope_at[i];
         grad_input_out.set(i, slope_value != 0 ? grad_output_at / divisor * slope_value : opmath_t(0));
@@ -206,18 +213,19 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const rt::Tensor<opmath_t> slope(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, &grad_output, &grad_input);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t slope_value = slope_at[i];
         grad_input_out.set(i, slope_value != 0 ? grad_output_at[i] * slope_value : opmath_t(0));
@@ -230,12 +238,12 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(hinge_loss) = {
-    OPGEN_STEP(forward_0_output),       // 0
-    OPGEN_STEP(forward_2_output),       // 1
-    OPGEN_STEP(forward_3_output),       // 2
-    OPGEN_STEP(forward_5_slope),        // 3
-    OPGEN_STEP(backward_0_grad_input),  // 4
-    OPGEN_STEP(backward_2_grad_input),  // 5
-    OPGEN_STEP(backward_3_grad_input),  // 6
-    OPGEN_STEP(backward_5_grad_input),  // 7
+    OPGEN_STORED(forward_0_output, 0, 1, 2),          // 0
+    OPGEN_STORED(forward_2_output, 0, 1, 2),          // 1
+    OPGEN_STORED(forward_3_output, 0, 1, 3),          // 2
+    OPGEN_STORED(forward_5_slope, 0, 1, 2),           // 3
+    OPGEN_STORED(backward_0_grad_input, 0, 1, 2, 3),  // 4
+    OPGEN_STORED(backward_2_grad_input, 0, 1, 2, 3),  // 5
+    OPGEN_STEP(backward_3_grad_input),                // 6
+    OPGEN_STORED(backward_5_grad_input, 1, 2),        // 7
 };

@@ -6,8 +6,9 @@
 namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> output(call, 0, 1);
     rt::clear(host, output);
@@ -16,18 +17,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const auto high = static_cast<opmath_t>(call.reals[1]);
   const int64_t B = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 1);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 0, 1);
   rt::Loops<3> outer;
   rt::Loops<3> over_n;
   over_n.dim(N, {weight.stride(0), input.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
         const auto output_0 = [&](int64_t i) {
           return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
         };
@@ -42,25 +43,26 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto low = static_cast<opmath_t>(call.reals[0]);
   const auto high = static_cast<opmath_t>(call.reals[1]);
   const int64_t B = call.ints[1];
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {0, input.stride(0), grad_weight.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
       const auto grad_output_0 = [&](int64_t i) {
         return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
       };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, input_at.same), 0,
+      const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(run, 0, input_at.same), 0,
                                               rt::clipped(grad_output, 0, grad_output.stride(0), grad_output_0));
       rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
     });
@@ -71,6 +73,6 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(histogram) = {
-    OPGEN_STEP(forward_output),        // 0
-    OPGEN_STEP(backward_grad_weight),  // 1
+    OPGEN_STEP(forward_output),                   // 0
+    OPGEN_STORED(backward_grad_weight, 0, 1, 2),  // 1
 };

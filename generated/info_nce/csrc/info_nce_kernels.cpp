@@ -6,11 +6,12 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> sum_d(call, 0, 2);
+  const rt::Tensor<scalar_t> sum_d(call, 0, 2);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {sum_d.stride(0), logsumexp_j.stride(0)});
@@ -21,9 +22,9 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        const rt::Widened<scalar_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&, temperature](int64_t i, int lane) {
           const opmath_t div_value = sum_d_at[i] / temperature;
           logsumexp_j_max_fold.add(lane, div_value);
           row_values_at[i] = div_value;
@@ -34,7 +35,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::exp(row_values_at[i] - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
@@ -48,14 +49,15 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> logsumexp_j(call, 0, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 1, 2);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> sum_d(call, 1, 2);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<3> over_i;
   over_i.dim(N, {logsumexp_j.stride(0), sum_d.stride(0) + sum_d.stride(1), 0});
   struct Part {
@@ -67,8 +69,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     auto& output_sum_fold = part.output_sum_fold;
     over_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
+      const rt::Source<scalar_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, temperature](int64_t i, int lane) {
         const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
         output_sum_fold.add(lane, value);
       });
@@ -81,13 +83,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> sum_d(call, 0, 2);
+  const rt::Tensor<scalar_t> sum_d(call, 0, 2);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 1);
   rt::Loops<4> outer;
   outer.step(0, sum_d.stride(0));
   outer.step(1, sum_d.stride(0) + sum_d.stride(1));
@@ -101,9 +104,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        const rt::Widened<scalar_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&, temperature](int64_t i, int lane) {
           const opmath_t div_value = sum_d_at[i] / temperature;
           logsumexp_j_max_fold.add(lane, div_value);
           row_values_at[i] = div_value;
@@ -114,7 +117,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::exp(row_values_at[i] - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
@@ -130,10 +133,11 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_each(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> grad_each(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {0, grad_each.stride(0)});
@@ -148,8 +152,9 @@ int backward_0_grad_each(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -157,8 +162,8 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> query(call, 2, 2);
-  const rt::Tensor<opmath_t> key(call, 3, 2);
+  const rt::Tensor<scalar_t> query(call, 2, 2);
+  const rt::Tensor<scalar_t> key(call, 3, 2);
   const rt::Tensor<opmath_t> grad_each(call, 0, 1);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   const rt::Tensor<opmath_t> grad_query(call, 4, 2);
@@ -278,8 +283,9 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -287,10 +293,10 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> query(call, 2, 2);
-  const rt::Tensor<opmath_t> key(call, 3, 2);
+  const rt::Tensor<scalar_t> query(call, 2, 2);
+  const rt::Tensor<scalar_t> key(call, 3, 2);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> grad_query(call, 4, 2);
   const rt::Tensor<opmath_t> grad_key(call, 5, 2);
   rt::Loops<11> outer;
@@ -402,8 +408,9 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -411,9 +418,9 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> query(call, 2, 2);
-  const rt::Tensor<opmath_t> key(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1);
+  const rt::Tensor<scalar_t> query(call, 2, 2);
+  const rt::Tensor<scalar_t> key(call, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   const rt::Tensor<opmath_t> grad_query(call, 4, 2);
   const rt::Tensor<opmath_t> grad_key(call, 5, 2);
@@ -533,11 +540,11 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(info_nce) = {
-    OPGEN_STEP(forward_0_logsumexp_j),  // 0
-    OPGEN_STEP(forward_0_output),       // 1
-    OPGEN_STEP(forward_2_output),       // 2
-    OPGEN_STEP(backward_0_grad_each),   // 3
-    OPGEN_STEP(backward_0_grad_key),    // 4
-    OPGEN_STEP(backward_1_grad_key),    // 5
-    OPGEN_STEP(backward_2_grad_key),    // 6
+    OPGEN_STORED(forward_0_logsumexp_j, 0),  // 0
+    OPGEN_STORED(forward_0_output, 1, 2),    // 1
+    OPGEN_STORED(forward_2_output, 0, 2),    // 2
+    OPGEN_STEP(backward_0_grad_each),        // 3
+    OPGEN_STEP(backward_0_grad_key),         // 4
+    OPGEN_STEP(backward_1_grad_key),         // 5
+    OPGEN_STEP(backward_2_grad_key),         // 6
 };

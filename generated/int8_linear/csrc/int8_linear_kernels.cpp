@@ -6,25 +6,26 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> scale(call, 0, 1);
+  const rt::Tensor<scalar_t> scale(call, 0, 1);
   const rt::Tensor<opmath_t> sum_k(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> bias(call, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 3, 2, 0);
   rt::Turns<4> outer;
   outer.batch(call, nullptr, &sum_k, nullptr, &output);
   outer.dim(N, {scale.stride(0), sum_k.stride(1), bias.stride(0), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> bias_still(bias);
-    rt::Held<opmath_t> scale_held;
+    const rt::Still<scalar_t> bias_still(bias);
+    rt::Held<scalar_t> scale_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
+      const rt::Steady<scalar_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, scale_at[i] * sum_k_at[i] + bias_at[i]); });
     });
   });
@@ -32,21 +33,22 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_sum_k(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> scale(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> scale(call, 1, 1);
   const rt::Tensor<opmath_t> grad_sum_k(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_output, nullptr, &grad_sum_k);
   outer.dim(N, {grad_output.stride(1), scale.stride(0), grad_sum_k.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> scale_held;
+    rt::Held<scalar_t> scale_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> scale_at(scale_held, scale, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Steady<scalar_t> scale_at(scale_held, scale, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_sum_k_out(grad_sum_k, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_sum_k_out.set(i, grad_output_at[i] * scale_at[i]); });
     });
@@ -55,13 +57,14 @@ int backward_grad_sum_k(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> sum_k(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_scale(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_bias(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_scale(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_bias(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(N, {grad_output.stride(1), sum_k.stride(1), grad_scale.stride(0), grad_bias.stride(0)});
   rt::Loops<4> over_batch;
@@ -73,7 +76,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_scale_value_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> sum_k_at(sum_k, point.at[1], columns.step[1], columns.size);
         sum_k_apart.run(sum_k, point.first, point.at[1], columns.step[1], columns.size);
@@ -87,8 +90,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       });
       grad_scale_value_fold.finish();
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_scale_out(grad_scale, columns.at[2], columns.step[2], columns.size);
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<scalar_t> grad_scale_out(grad_scale, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) {
         grad_scale_out.set(i, grad_scale_value_fold[i]);
         grad_bias_out.set(i, grad_bias_value_fold[i]);
@@ -101,7 +104,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(int8_linear) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_sum_k),  // 1
-    OPGEN_STEP(backward_grad_bias),   // 2
+    OPGEN_STORED(forward_output, 0, 2, 3),      // 0
+    OPGEN_STORED(backward_grad_sum_k, 0, 1),    // 1
+    OPGEN_STORED(backward_grad_bias, 0, 2, 3),  // 2
 };

@@ -6,11 +6,12 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> log_q(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> log_q(call, 1, 2, 0);
   const rt::Tensor<opmath_t> sum_k(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &log_p, &log_q, &sum_k);
@@ -21,9 +22,9 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
       const opmath_t log_value = rt::log(opmath_t(2));
       rt::Fold<rt::Sum, opmath_t> sum_k_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t log_p_value = log_p_at[i];
           const opmath_t exp_log_p = rt::exp(log_p_value);
           const opmath_t log_q_value = log_q_at[i];
@@ -42,11 +43,12 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> sum_k(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 0);
   rt::Loops<2> over_batch;
   over_batch.batch(call, &sum_k, nullptr);
   struct Part {
@@ -58,7 +60,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, sum_k_at[i] / 2); });
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
+        const auto value = sum_k_at[i] / 2;
+        output_sum_fold.add(lane, value);
+      });
       output_sum_fold.ran(run.size);
     });
   });
@@ -68,12 +73,13 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> log_q(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> log_q(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &log_p, &log_q, &output);
   rt::Loops<3> over_k;
@@ -83,9 +89,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t log_value = rt::log(opmath_t(2));
       rt::Fold<rt::Sum, opmath_t> sum_k_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t log_p_value = log_p_at[i];
           const opmath_t exp_log_p = rt::exp(log_p_value);
           const opmath_t log_q_value = log_q_at[i];
@@ -104,15 +110,16 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> log_q(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_log_p(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_log_q(call, 4, 2, 0);
   rt::Turns<5> outer;
   outer.batch(call, &log_p, nullptr, &log_q, &grad_log_p, &grad_log_q);
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
@@ -120,10 +127,10 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t log_p_value = log_p_at[i];
         const opmath_t exp_log_p = rt::exp(log_p_value);
@@ -150,26 +157,27 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> log_q(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_log_p(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_log_q(call, 4, 2, 0);
   rt::Turns<5> outer;
   outer.batch(call, &log_p, &grad_output, &log_q, &grad_log_p, &grad_log_q);
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t log_p_value = log_p_at[i];
@@ -201,9 +209,9 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(js_divergence) = {
-    OPGEN_STEP(forward_0_sum_k),        // 0
-    OPGEN_STEP(forward_0_output),       // 1
-    OPGEN_STEP(forward_2_output),       // 2
-    OPGEN_STEP(backward_0_grad_log_q),  // 3
-    OPGEN_STEP(backward_2_grad_log_q),  // 4
+    OPGEN_STORED(forward_0_sum_k, 0, 1),                 // 0
+    OPGEN_STEP(forward_0_output),                        // 1
+    OPGEN_STORED(forward_2_output, 0, 1, 2),             // 2
+    OPGEN_STORED(backward_0_grad_log_q, 0, 1, 2, 3, 4),  // 3
+    OPGEN_STORED(backward_2_grad_log_q, 0, 1, 2, 3, 4),  // 4
 };

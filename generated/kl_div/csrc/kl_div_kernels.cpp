@@ -6,13 +6,14 @@
 namespace {
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);
@@ -24,9 +25,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
         output_sum_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
@@ -40,13 +41,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> target(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);
@@ -58,9 +60,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         output_sum_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
       });
@@ -73,21 +75,22 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_6_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> target(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 1);
   rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
   outer.batch(call, &target, &input, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
@@ -99,21 +102,22 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_7_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> target(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 1);
   rt::Turns<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
   outer.batch(call, &target, &input, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         output_out.set(i, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
@@ -124,15 +128,16 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
+  const rt::Tensor<scalar_t> target(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 3, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_target(call, 4, 2, 1);
   rt::Turns<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, &target, nullptr, &input, &grad_input, &grad_target);
@@ -140,10 +145,10 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
@@ -160,15 +165,16 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 0);
+  const rt::Tensor<scalar_t> target(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 3, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_target(call, 4, 2, 1);
   rt::Turns<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
@@ -176,10 +182,10 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t grad_each = grad_output_at / divisor;
         const opmath_t target_value = target_at[i];
@@ -193,14 +199,15 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
+  const rt::Tensor<scalar_t> target(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 3, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_target(call, 4, 2, 1);
   rt::Turns<5> outer;
   outer.step(0, target.stride(0));
   outer.step(1, grad_output.stride(0));
@@ -212,11 +219,11 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
@@ -233,14 +240,15 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> target(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 3, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_target(call, 4, 2, 1);
   rt::Turns<5> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, target.stride(0));
@@ -252,11 +260,11 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t target_value = target_at[i];
@@ -272,12 +280,12 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(kl_div) = {
-    OPGEN_STEP(forward_0_output),        // 0
-    OPGEN_STEP(forward_1_output),        // 1
-    OPGEN_STEP(forward_6_output),        // 2
-    OPGEN_STEP(forward_7_output),        // 3
-    OPGEN_STEP(backward_0_grad_target),  // 4
-    OPGEN_STEP(backward_1_grad_target),  // 5
-    OPGEN_STEP(backward_6_grad_target),  // 6
-    OPGEN_STEP(backward_7_grad_target),  // 7
+    OPGEN_STORED(forward_0_output, 0, 1, 2),              // 0
+    OPGEN_STORED(forward_1_output, 0, 1, 2),              // 1
+    OPGEN_STORED(forward_6_output, 0, 1, 2),              // 2
+    OPGEN_STORED(forward_7_output, 0, 1, 2),              // 3
+    OPGEN_STORED(backward_0_grad_target, 0, 1, 2, 3, 4),  // 4
+    OPGEN_STORED(backward_1_grad_target, 0, 1, 2, 3, 4),  // 5
+    OPGEN_STORED(backward_6_grad_target, 0, 1, 2, 3, 4),  // 6
+    OPGEN_STORED(backward_7_grad_target, 0, 1, 2, 3, 4),  // 7
 };

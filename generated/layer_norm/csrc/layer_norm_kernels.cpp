@@ -6,28 +6,29 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> bias(call, 4, 1);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> weight(call, 3, 1);
+  const rt::Tensor<scalar_t> bias(call, 4, 1);
   const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
   const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 5, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &input, nullptr, nullptr, &mu, &rstd, &output);
   rt::Loops<6> over_d;
   over_d.dim(D, {input.stride(1), weight.stride(0), bias.stride(0), 0, 0, output.stride(1)});
   rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
-    const rt::Still<opmath_t> bias_still(bias);
+    const rt::Still<scalar_t> weight_still(weight);
+    const rt::Still<scalar_t> bias_still(bias);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
@@ -35,8 +36,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::store(mu, row.at[3], mu_value);
       rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t difference = input_at[i] - mu_value;
           var_d_squares_fold.add(lane, difference * difference);
         });
@@ -46,10 +47,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
       rt::store(rstd, row.at[4], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = (input_at[i] - mu_value) * rstd_value * weight_at[i] + bias_at[i];
           output_out.set(i, value);
@@ -61,15 +62,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> mu(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 3, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 5, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &mu, &grad_output, nullptr, &input, &rstd, &grad_input);
   rt::Loops<6> over_d;
@@ -79,16 +81,16 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_d.step(5, grad_input.stride(1));
   over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t mu_value = rt::load(mu, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[3], run.step[3], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
           const opmath_t weight_value = weight_at[i];
           grad_rstd_fold.add(lane, grad_output_value * (input_at[i] - mu_value) * weight_value);
@@ -104,10 +106,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t ratio = 2 * grad_var_d / D;
       const opmath_t ratio_2 = -(grad_mu_sum * rstd_value) / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[3], run.step[3], run.size);
+        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
           const opmath_t scaled_grad = grad_output_at[i] * rstd_value * weight_at[i];
           grad_input_out.set(i, scaled_grad + ratio * (input_at[i] - mu_value) + ratio_2);
@@ -119,15 +121,16 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 0);
   const rt::Tensor<opmath_t> mu(call, 2, 1, 0);
   const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 4, 1);
+  const rt::Tensor<scalar_t> grad_bias(call, 5, 1);
   rt::Loops<6> outer;
   outer.step(0, grad_output.stride(1));
   outer.step(1, input.stride(1));
@@ -145,9 +148,9 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto mu_at = rt::load(mu, point.at[2]);
         const auto rstd_at = rt::load(rstd, point.at[3]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
         input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_output_value_2 = grad_output_at[i];
@@ -159,8 +162,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       });
       grad_weight_value_fold.finish();
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[4], columns.step[4], columns.size);
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
+      rt::Sink<scalar_t> grad_weight_out(grad_weight, columns.at[4], columns.step[4], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) {
         grad_weight_out.set(i, grad_weight_value_fold[i]);
         grad_bias_out.set(i, grad_bias_value_fold[i]);
@@ -173,7 +176,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(layer_norm) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
-    OPGEN_STEP(backward_grad_bias),   // 2
+    OPGEN_STORED(forward_output, 0, 3, 4, 5),       // 0
+    OPGEN_STORED(backward_grad_input, 1, 2, 3, 5),  // 1
+    OPGEN_STORED(backward_grad_bias, 0, 1, 4, 5),   // 2
 };

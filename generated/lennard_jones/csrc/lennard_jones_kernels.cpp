@@ -6,14 +6,15 @@
 namespace {
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t a_padded = rt::padded(3);
-  const rt::Tensor<opmath_t> position(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> box(call, 3, 1);
-  const rt::Tensor<opmath_t> epsilon(call, 0, 0);
-  const rt::Tensor<opmath_t> sigma(call, 1, 0);
+  const rt::Tensor<scalar_t> position(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> box(call, 3, 1);
+  const rt::Tensor<scalar_t> epsilon(call, 0, 0);
+  const rt::Tensor<scalar_t> sigma(call, 1, 0);
   const rt::Tensor<opmath_t> sum_i_j_rows(call, 4, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &position, &position, nullptr, nullptr, nullptr, &sum_i_j_rows);
@@ -55,7 +56,7 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t epsilon_value_here = epsilon_value_of[r];
             const opmath_t power_here = power_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               const opmath_t ratio_2 = power_here / r2(r, i);
               const opmath_t difference_2 = rt::powi<6>(ratio_2) - rt::powi<3>(ratio_2);
               const opmath_t product = 4 * epsilon_value_here * difference_2;
@@ -75,11 +76,12 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> sum_i_j_rows(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> energy(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> energy(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &sum_i_j_rows, &energy);
   rt::Loops<2> over_i;
@@ -89,7 +91,10 @@ int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> sum_i_j_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_i_j_rows_at(sum_i_j_rows, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_i_j_fold.add(lane, sum_i_j_rows_at[i]); });
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
+          const auto value = sum_i_j_rows_at[i];
+          sum_i_j_fold.add(lane, value);
+        });
         sum_i_j_fold.ran(run.size);
       });
       const opmath_t sum_i_j = sum_i_j_fold.value(over_i.count);
@@ -100,13 +105,14 @@ int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t a_padded = rt::padded(3);
-  const rt::Tensor<opmath_t> position(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> epsilon(call, 0, 0);
-  const rt::Tensor<opmath_t> sigma(call, 1, 0);
+  const rt::Tensor<scalar_t> position(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> epsilon(call, 0, 0);
+  const rt::Tensor<scalar_t> sigma(call, 1, 0);
   const rt::Tensor<opmath_t> sum_i_j_rows(call, 3, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &position, &position, nullptr, nullptr, &sum_i_j_rows);
@@ -144,7 +150,7 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t epsilon_value_here = epsilon_value_of[r];
             const opmath_t power_here = power_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               const opmath_t ratio = power_here / r2(r, i);
               const opmath_t difference = rt::powi<6>(ratio) - rt::powi<3>(ratio);
               const opmath_t product = 4 * epsilon_value_here * difference;
@@ -164,15 +170,16 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_sum_i_j(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_energy(call, 0, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_energy(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_sum_i_j(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_energy, &grad_sum_i_j);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_energy_at(grad_energy, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_energy_at(grad_energy, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_sum_i_j_out(grad_sum_i_j, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_sum_i_j_out.set(i, opmath_t(0.5) * grad_energy_at[i]); });
     });
@@ -181,17 +188,18 @@ int backward_0_grad_sum_i_j(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t a_padded = rt::padded(3);
   const int64_t a_2_padded = rt::padded(3);
   const int64_t a_3_padded = rt::padded(3);
-  const rt::Tensor<opmath_t> position(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> box(call, 4, 1);
+  const rt::Tensor<scalar_t> position(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> box(call, 4, 1);
   const rt::Tensor<opmath_t> grad_sum_i_j(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> epsilon(call, 1, 0);
-  const rt::Tensor<opmath_t> sigma(call, 2, 0);
+  const rt::Tensor<scalar_t> epsilon(call, 1, 0);
+  const rt::Tensor<scalar_t> sigma(call, 2, 0);
   const rt::Tensor<opmath_t> grad_sigma_rows(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_epsilon_rows(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_position_difference(call, 7, 3, 0);
@@ -308,7 +316,7 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t product_4_here = product_4_of[r];
             const opmath_t power_here = power_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               mask(r, i) = i_here != (start + i);
               const opmath_t r2_value = r2(r, i);
               const opmath_t ratio_2 = product_2_here / rt::powi<7>(r2_value);
@@ -391,12 +399,13 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_position_difference(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_position(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_position(call, 2, 3, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_position_difference, &grad_position_difference_1_sum, &grad_position);
   outer.step(0, grad_position_difference.stride(1));
@@ -414,7 +423,7 @@ int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
                                                              run.size);
       const rt::Source<opmath_t> grad_position_difference_1_sum_at(grad_position_difference_1_sum, run.at[1],
                                                                    run.step[1], run.size);
-      rt::Sink<opmath_t> grad_position_out(grad_position, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_position_out(grad_position, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_position_difference_at[i] - grad_position_difference_1_sum_at[i];
         grad_position_out.set(i, value);
@@ -425,11 +434,12 @@ int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_sigma(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sigma_rows(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_sigma(call, 1, 0);
+  const rt::Tensor<scalar_t> grad_sigma(call, 1, 0);
   rt::Loops<2> over_batch_i;
   over_batch_i.batch(call, &grad_sigma_rows, nullptr);
   over_batch_i.dim(N, {grad_sigma_rows.stride(1), 0});
@@ -442,7 +452,7 @@ int backward_0_grad_sigma(const OpgenCall& call, OpgenHost& host) {
     auto& grad_sigma_value_fold = part.grad_sigma_value_fold;
     over_batch_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_sigma_rows_at(grad_sigma_rows, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const auto value = grad_sigma_rows_at[i];
         grad_sigma_value_fold.add(lane, value);
       });
@@ -455,11 +465,12 @@ int backward_0_grad_sigma(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_box_rows(call, 0, 3, 1);
-  const rt::Tensor<opmath_t> grad_box(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_box(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(3, {grad_box_rows.stride(0), grad_box.stride(0)});
   rt::Loops<2> over_batch_i;
@@ -470,7 +481,7 @@ int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_box_value_fold;
       over_batch_i.runs<rt::block>(0, over_batch_i.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_box_rows_at(grad_box_rows, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_box_rows_at[i];
           grad_box_value_fold.add(lane, value);
         });
@@ -484,16 +495,17 @@ int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t a_padded = rt::padded(3);
   const int64_t a_2_padded = rt::padded(3);
   const int64_t a_3_padded = rt::padded(3);
-  const rt::Tensor<opmath_t> position(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> position(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_sum_i_j(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> epsilon(call, 1, 0);
-  const rt::Tensor<opmath_t> sigma(call, 2, 0);
+  const rt::Tensor<scalar_t> epsilon(call, 1, 0);
+  const rt::Tensor<scalar_t> sigma(call, 2, 0);
   const rt::Tensor<opmath_t> grad_sigma_rows(call, 4, 2, 0);
   const rt::Tensor<opmath_t> grad_epsilon_rows(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_position_difference(call, 6, 3, 0);
@@ -592,7 +604,7 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t product_4_here = product_4_of[r];
             const opmath_t power_here = power_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               const bool mask = i_here != (start + i);
               const opmath_t r2_value = r2(r, i);
               const opmath_t difference = product_here / rt::powi<4>(r2_value) - product_2_here / rt::powi<7>(r2_value);
@@ -658,7 +670,7 @@ OPGEN_STEPS(lennard_jones) = {
     OPGEN_STEP(forward_0_sum_i_j_rows),        // 0
     OPGEN_STEP(forward_0_energy),              // 1
     OPGEN_STEP(forward_1_sum_i_j_rows),        // 2
-    OPGEN_STEP(backward_0_grad_sum_i_j),       // 3
+    OPGEN_STORED(backward_0_grad_sum_i_j, 0),  // 3
     OPGEN_STEP(backward_0_grad_box_rows),      // 4
     OPGEN_STEP(backward_0_grad_position),      // 5
     OPGEN_STEP(backward_0_grad_sigma),         // 6

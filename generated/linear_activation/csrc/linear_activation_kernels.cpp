@@ -6,11 +6,12 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> z(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
   const rt::Tensor<bool> condition(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &z, &output, &condition);
@@ -18,8 +19,8 @@ int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> z_at(z, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
@@ -32,19 +33,20 @@ int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> z(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> z_at(z, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
         const opmath_t erfc_z = rt::erfc(-(z_value * opmath_t(0.7071067811865475)));
@@ -56,19 +58,19 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> z(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> z_at(z, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::silu(z_at[i])); });
     });
   });
@@ -76,19 +78,19 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> z(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> z_at(z, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::tanh(z_at[i])); });
     });
   });
@@ -96,19 +98,19 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> z(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> z_at(z, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, z_at[i]); });
     });
   });
@@ -116,12 +118,13 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<bool> condition(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_z(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &condition, &grad_output, &grad_z);
   outer.dim(N, {condition.stride(1), grad_output.stride(1), grad_z.stride(1)});
@@ -129,8 +132,8 @@ int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_z_out.set(i, condition_at[i] ? grad_output_at[i] : opmath_t(0)); });
     });
   });
@@ -138,11 +141,12 @@ int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_z(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_z.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -152,13 +156,13 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_z_at(grad_z, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_z_at(grad_z, point.at[0], columns.step[0], columns.size);
         grad_z_apart.run(grad_z, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_z_at[i]); });
         grad_bias_value_fold.ran(columns.size);
       });
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });
   });
@@ -166,12 +170,13 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_z(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
@@ -179,8 +184,8 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
         const opmath_t ratio = z_value * opmath_t(0.7071067811865475);
@@ -195,12 +200,13 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_z(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
@@ -208,8 +214,8 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
         const opmath_t sigmoid_z = rt::sigmoid(z_value);
@@ -222,21 +228,21 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_3_grad_z(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_z(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_output, &output, &grad_z);
   outer.dim(N, {grad_output.stride(1), output.stride(1), grad_z.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> output_at(output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_z_out.set(i, grad_output_at[i] * (1 - rt::square(output_at[i]))); });
     });
   });
@@ -244,11 +250,12 @@ int backward_3_grad_z(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -258,13 +265,13 @@ int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
         grad_bias_value_fold.ran(columns.size);
       });
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });
   });
@@ -274,15 +281,15 @@ int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(linear_activation) = {
-    OPGEN_STEP(forward_0_condition),    // 0
-    OPGEN_STEP(forward_1_output),       // 1
-    OPGEN_STEP(forward_2_output),       // 2
-    OPGEN_STEP(forward_3_output),       // 3
-    OPGEN_MOVES(forward_4_output, 2),   // 4
-    OPGEN_MOVES(backward_0_grad_z, 3),  // 5
-    OPGEN_STEP(backward_0_grad_bias),   // 6
-    OPGEN_STEP(backward_1_grad_z),      // 7
-    OPGEN_STEP(backward_2_grad_z),      // 8
-    OPGEN_STEP(backward_3_grad_z),      // 9
-    OPGEN_STEP(backward_4_grad_bias),   // 10
+    OPGEN_STORED(forward_0_condition, 0, 1),   // 0
+    OPGEN_STORED(forward_1_output, 0, 1),      // 1
+    OPGEN_STORED(forward_2_output, 0, 1),      // 2
+    OPGEN_STORED(forward_3_output, 0, 1),      // 3
+    OPGEN_MOVES(forward_4_output, 2),          // 4
+    OPGEN_MOVES(backward_0_grad_z, 3),         // 5
+    OPGEN_STORED(backward_0_grad_bias, 0, 1),  // 6
+    OPGEN_STORED(backward_1_grad_z, 1, 2),     // 7
+    OPGEN_STORED(backward_2_grad_z, 1, 2),     // 8
+    OPGEN_STORED(backward_3_grad_z, 0, 1, 2),  // 9
+    OPGEN_STORED(backward_4_grad_bias, 0, 1),  // 10
 };

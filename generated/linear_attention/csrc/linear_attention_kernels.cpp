@@ -6,11 +6,12 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_q(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[0];
   const int64_t E = call.ints[1];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> q(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &query, &q);
@@ -19,7 +20,7 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> query_at(query, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> query_at(query, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> q_out(q, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t query_value = query_at[i];
@@ -31,12 +32,13 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_k(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[0];
   const int64_t E = call.ints[1];
-  const rt::Tensor<opmath_t> key(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> k(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> k(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &key, &k);
   outer.dim(S, {key.stride(1), k.stride(1)});
@@ -44,8 +46,8 @@ int forward_k(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> key_at(key, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> k_out(k, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> key_at(key, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> k_out(k, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t key_value = key_at[i];
         k_out.set(i, key_value > 0 ? key_value + 1 : rt::exp(key_value));
@@ -56,11 +58,12 @@ int forward_k(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t E = call.ints[0];
   const int64_t S = call.ints[1];
-  const rt::Tensor<opmath_t> k(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> k(call, 0, 3, 0);
   const rt::Tensor<opmath_t> denominator_part(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &k, &denominator_part);
@@ -73,7 +76,7 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> denominator_part_value_fold(columns.size);
       over_j.runs<1>(0, over_j.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> k_at(k, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> k_at(k, point.at[0], columns.step[0], columns.size);
         k_apart.run(k, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { denominator_part_value_fold.add(i, k_at[i]); });
         denominator_part_value_fold.ran(columns.size);
@@ -87,17 +90,18 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
   const int64_t E = call.ints[1];
   const int64_t V_2 = call.ints[2];
   const rt::Tensor<opmath_t> q(call, 0, 3, 0);
   const rt::Tensor<opmath_t> denominator_part(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> numerator(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> numerator(call, 3, 3, 0);
   const rt::Tensor<opmath_t> denominator(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 4, 3, 0);
   rt::Loops<5> outer;
   outer.batch(call, &q, &denominator_part, &numerator, &denominator, &output);
   outer.dim(L, {q.stride(1), 0, numerator.stride(1), denominator.stride(1), output.stride(1)});
@@ -111,7 +115,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_e.runs<rt::block>(0, over_e.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> q_at(q, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> denominator_part_at(denominator_part, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = q_at[i] * denominator_part_at[i];
           denominator_value_fold.add(lane, value);
         });
@@ -121,8 +125,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t total_2 = denominator_value + eps;
       rt::store(denominator, row.at[3], denominator_value);
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> numerator_at(numerator, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+        const rt::Source<scalar_t> numerator_at(numerator, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, numerator_at[i] / total_2); });
       });
     });
@@ -131,12 +135,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
   const int64_t V_2 = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> numerator(call, 1, 3, 0);
   const rt::Tensor<opmath_t> denominator(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_denominator(call, 3, 2, 0);
@@ -153,9 +158,9 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_denominator_sum_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> numerator_at(numerator, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * numerator_at[i];
           grad_denominator_sum_fold.add(lane, value);
         });
@@ -170,8 +175,9 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t E = call.ints[0];
   const int64_t L = call.ints[1];
   const rt::Tensor<opmath_t> grad_denominator(call, 0, 2, 0);
@@ -208,14 +214,15 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
   const int64_t V_2 = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> denominator(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_numerator(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_numerator(call, 2, 3, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_output, &denominator, &grad_numerator);
   outer.dim(L, {grad_output.stride(1), denominator.stride(1), grad_numerator.stride(1)});
@@ -224,9 +231,9 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> denominator_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Resting<opmath_t> denominator_at(denominator_held, denominator, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_numerator_out(grad_numerator, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_numerator_out(grad_numerator, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& denominator_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const auto value = grad_output_at[i] / (denominator_at[i] + eps);
@@ -240,15 +247,16 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t L = call.ints[0];
   const int64_t E = call.ints[1];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_denominator(call, 1, 2, 0);
   const rt::Tensor<opmath_t> denominator_part(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_q_numerator(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_query(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> grad_q_numerator(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_query(call, 4, 3, 0);
   rt::Turns<5> outer;
   outer.batch(call, &query, &grad_denominator, &denominator_part, &grad_q_numerator, &grad_query);
   outer.step(0, query.stride(1));
@@ -266,13 +274,13 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_denominator_held;
     rt::Held<opmath_t> denominator_part_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> query_at(query, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> query_at(query, run.at[0], run.step[0], run.size);
       rt::Resting<opmath_t> grad_denominator_at(grad_denominator_held, grad_denominator, run.at[1], run.step[1],
                                                 run.size);
       const rt::Steady<opmath_t> denominator_part_at(denominator_part_held, denominator_part, run.at[2], run.step[2],
                                                      run.size);
-      const rt::Source<opmath_t> grad_q_numerator_at(grad_q_numerator, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_query_out(grad_query, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> grad_q_numerator_at(grad_q_numerator, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_query_out(grad_query, run.at[4], run.step[4], run.size);
       const auto lanes = [&](const auto& grad_denominator_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t query_value_2 = query_at[i];
@@ -287,14 +295,15 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[0];
   const int64_t E = call.ints[1];
-  const rt::Tensor<opmath_t> key(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> key(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_denominator_part(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_k_numerator_part(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_k_numerator_part(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_key(call, 3, 3, 0);
   rt::Turns<4> outer;
   outer.batch(call, &key, &grad_denominator_part, &grad_k_numerator_part, &grad_key);
   outer.dim(S, {key.stride(1), 0, grad_k_numerator_part.stride(1), grad_key.stride(1)});
@@ -307,11 +316,11 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> grad_denominator_part_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> key_at(key, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> key_at(key, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> grad_denominator_part_at(grad_denominator_part_held, grad_denominator_part, run.at[1],
                                                           run.step[1], run.size);
-      const rt::Source<opmath_t> grad_k_numerator_part_at(grad_k_numerator_part, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_key_out(grad_key, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> grad_k_numerator_part_at(grad_k_numerator_part, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_key_out(grad_key, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t key_value_2 = key_at[i];
         const opmath_t total_2 = grad_denominator_part_at[i] + grad_k_numerator_part_at[i];
@@ -325,13 +334,13 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(linear_attention) = {
-    OPGEN_STEP(forward_q),                       // 0
-    OPGEN_STEP(forward_k),                       // 1
-    OPGEN_STEP(forward_denominator_part),        // 2
-    OPGEN_STEP(forward_output),                  // 3
-    OPGEN_STEP(backward_grad_denominator),       // 4
-    OPGEN_STEP(backward_grad_denominator_part),  // 5
-    OPGEN_STEP(backward_grad_numerator),         // 6
-    OPGEN_STEP(backward_grad_query),             // 7
-    OPGEN_STEP(backward_grad_key),               // 8
+    OPGEN_STORED(forward_q, 0),                   // 0
+    OPGEN_STORED(forward_k, 0, 1),                // 1
+    OPGEN_STORED(forward_denominator_part, 0),    // 2
+    OPGEN_STORED(forward_output, 3, 4),           // 3
+    OPGEN_STORED(backward_grad_denominator, 0),   // 4
+    OPGEN_STEP(backward_grad_denominator_part),   // 5
+    OPGEN_STORED(backward_grad_numerator, 0, 2),  // 6
+    OPGEN_STORED(backward_grad_query, 0, 3, 4),   // 7
+    OPGEN_STORED(backward_grad_key, 0, 2, 3),     // 8
 };

@@ -6,11 +6,12 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &output);
   rt::Loops<2> over_n;
@@ -19,14 +20,17 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_max_fold.add(lane, input_at[i]); });
+        const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+          const auto value = input_at[i];
+          output_max_fold.add(lane, value);
+        });
       });
       const opmath_t output_max = output_max_fold.value(over_n.count);
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::decay(output_max - input_at[i]);
           output_sum_fold.add(lane, value);
         });
@@ -35,8 +39,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t output_sum = output_sum_fold.value(over_n.count);
       const opmath_t output_log = rt::log(output_sum);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i] - output_max - output_log); });
       });
     });
@@ -45,12 +49,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &output, &grad_input);
   rt::Loops<3> over_n;
@@ -59,8 +64,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> sum_grad_output_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i];
           sum_grad_output_fold.add(lane, value);
         });
@@ -68,9 +73,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t sum_grad_output = sum_grad_output_fold.value(over_n.count);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> output_at(output, run.at[1], run.step[1], run.size);
+        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = grad_output_at[i] - rt::exp(output_at[i]) * sum_grad_output;
           grad_input_out.set(i, value);
@@ -84,6 +89,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(log_softmax) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STORED(forward_output, 0, 1),          // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2),  // 1
 };

@@ -6,11 +6,12 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &output);
   rt::Loops<2> over_n;
@@ -19,15 +20,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_max_fold.add(lane, input_at[i]); });
+        const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+          const auto value = input_at[i];
+          output_max_fold.add(lane, value);
+        });
       });
       const opmath_t output_max = output_max_fold.value(over_n.count);
       const opmath_t output_shift = rt::isfinite(output_max) ? output_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::exp(input_at[i] - output_shift);
           output_sum_fold.add(lane, value);
         });
@@ -41,25 +45,26 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 3, 2, 0);
   rt::Turns<4> outer;
   outer.batch(call, &output, &grad_output, &input, &grad_input);
   outer.dim(N, {0, 0, input.stride(1), grad_input.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> output_held;
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> output_held;
+    rt::Held<scalar_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> output_at(output_held, output, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      const rt::Steady<scalar_t> output_at(output_held, output, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t output_value = output_at[i];
@@ -76,6 +81,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(logsumexp) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STORED(forward_output, 0, 1),             // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2, 3),  // 1
 };

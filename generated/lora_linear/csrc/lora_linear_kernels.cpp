@@ -6,22 +6,23 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> sum_k(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> adaptation(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> sum_k(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> adaptation(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &sum_k, &adaptation, &output);
   outer.dim(N, {sum_k.stride(1), adaptation.stride(1), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> adaptation_at(adaptation, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> adaptation_at(adaptation, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, scale](int64_t i) { output_out.set(i, sum_k_at[i] + scale * adaptation_at[i]); });
     });
   });
@@ -29,20 +30,21 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_adaptation(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_adaptation(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_adaptation);
   outer.dim(N, {grad_output.stride(1), grad_adaptation.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_adaptation_out(grad_adaptation, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> grad_adaptation_out(grad_adaptation, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, scale](int64_t i) { grad_adaptation_out.set(i, scale * grad_output_at[i]); });
     });
   });
@@ -50,12 +52,12 @@ int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> grad_input_sum_k(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_adaptation_part(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_sum_k(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_adaptation_part(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_input_sum_k, &grad_input_adaptation_part, &grad_input);
   outer.step(0, grad_input_sum_k.stride(1));
@@ -65,10 +67,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_input_sum_k_at(grad_input_sum_k, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_input_adaptation_part_at(grad_input_adaptation_part, run.at[1], run.step[1],
+      const rt::Source<scalar_t> grad_input_sum_k_at(grad_input_sum_k, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_input_adaptation_part_at(grad_input_adaptation_part, run.at[1], run.step[1],
                                                                run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_input_sum_k_at[i] + grad_input_adaptation_part_at[i];
         grad_input_out.set(i, value);
@@ -79,11 +81,12 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -93,13 +96,13 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
         grad_bias_value_fold.ran(columns.size);
       });
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });
   });
@@ -109,8 +112,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(lora_linear) = {
-    OPGEN_STEP(forward_0_output),          // 0
-    OPGEN_STEP(backward_grad_adaptation),  // 1
-    OPGEN_STEP(backward_grad_input),       // 2
-    OPGEN_STEP(backward_grad_bias),        // 3
+    OPGEN_STORED(forward_0_output, 0, 1, 2),       // 0
+    OPGEN_STORED(backward_grad_adaptation, 0, 1),  // 1
+    OPGEN_STORED(backward_grad_input, 0, 1, 2),    // 2
+    OPGEN_STORED(backward_grad_bias, 0, 1),        // 3
 };

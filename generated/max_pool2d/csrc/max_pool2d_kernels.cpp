@@ -6,15 +6,16 @@
 namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t stride = call.ints[3];
   const int64_t padding = call.ints[4];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
   const int64_t kernel_size = call.ints[2];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 3, 0);
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   rt::Turns<3> outer;
   outer.batch(call, &input, &output, &hit_output);
@@ -32,12 +33,12 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1),
                                           rt::clipped(input, 2, input.stride(2), input_2));
         rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, input_at[i]); });
       });
-      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
@@ -45,7 +46,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1_2),
                                           rt::clipped(input, 2, input.stride(2), input_2_2));
         rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
@@ -56,14 +57,15 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t kernel_size = call.ints[2];
   const int64_t padding = call.ints[3];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 3, 0);
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   rt::Turns<3> outer;
   outer.batch(call, &input, &output, &hit_output);
@@ -81,12 +83,12 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1),
                                           rt::clipped(input, 2, input.stride(2), input_2));
         rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, input_at[i]); });
       });
-      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
@@ -94,7 +96,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1_2),
                                           rt::clipped(input, 2, input.stride(2), input_2_2));
         rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
@@ -105,13 +107,14 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
   const int64_t kernel_size = call.ints[2];
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 3, 0);
   const rt::Tensor<opmath_t> share_output(call, 2, 3, 0);
   rt::Turns<3> outer;
   outer.batch(call, &hit_output, &grad_output, &share_output);
@@ -128,7 +131,7 @@ int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<bool> hit_output_at(hit_output, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { ties_output_fold.add(i, hit_output_at[i] ? 1 : 0); });
       });
-      const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
       rt::Sink<opmath_t> share_output_out(share_output, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { share_output_out.set(i, grad_output_at[i] / ties_output_fold[i]); });
     });
@@ -137,8 +140,9 @@ int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t padding = call.ints[2];
   const int64_t stride = call.ints[4];
   const int64_t P = call.ints[6];
@@ -148,7 +152,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t kernel_size = call.ints[3];
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
   const rt::Tensor<opmath_t> share_output(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 3, 0);
   rt::Phases<3> outer;
   outer.batch(call, &hit_output, &share_output, &grad_input);
   outer.dim(H, {0, 0, grad_input.stride(1)}, true);
@@ -186,7 +190,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();
-      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
@@ -194,8 +198,9 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t padding = call.ints[2];
   const int64_t kernel_size = call.ints[3];
   const int64_t P = call.ints[5];
@@ -204,7 +209,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t W = call.ints[1];
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
   const rt::Tensor<opmath_t> share_output(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 3, 0);
   rt::Phases<3> outer;
   outer.batch(call, &hit_output, &share_output, &grad_input);
   outer.dim(H, {0, 0, grad_input.stride(1)}, true);
@@ -212,7 +217,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.split(kernel_size);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       const rt::Fixed place_2(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
       if (!(rt::within(place_2.at, P))) return;
@@ -241,9 +246,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(max_pool2d) = {
-    OPGEN_STEP(forward_0_hit_output),       // 0
-    OPGEN_STEP(forward_1_hit_output),       // 1
-    OPGEN_STEP(backward_0_share_output),    // 2
-    OPGEN_STEP(backward_0_grad_input),      // 3
-    OPGEN_MOVES(backward_1_grad_input, 3),  // 4
+    OPGEN_STORED(forward_0_hit_output, 0, 1),  // 0
+    OPGEN_STORED(forward_1_hit_output, 0, 1),  // 1
+    OPGEN_STORED(backward_0_share_output, 1),  // 2
+    OPGEN_STEP(backward_0_grad_input),         // 3
+    OPGEN_MOVES(backward_1_grad_input, 3),     // 4
 };

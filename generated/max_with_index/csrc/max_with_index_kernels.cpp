@@ -6,11 +6,12 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> value_2(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> value_2(call, 1, 1, 0);
   const rt::Tensor<int64_t> index_2(call, 2, 1, 0);
   const rt::Tensor<bool> condition(call, 3, 2, 0);
   rt::Loops<4> outer;
@@ -22,8 +23,8 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> value_value_fold;
       rt::Arg<rt::Best<true>, opmath_t> index_value_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t input_value = input_at[i];
           value_value_fold.add(lane, input_value);
           index_value_fold.add(lane, input_value, over_n.index(run, 0, i));
@@ -34,7 +35,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
       rt::store(value_2, row.at[1], value_value);
       rt::store(index_2, row.at[2], index_value);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
         rt::each(run.size, [&](int64_t i) { condition_out.set(i, input_at[i] == value_value); });
       });
@@ -44,12 +45,13 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<bool> condition(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_value(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &condition, &grad_value, &grad_input);
   rt::Loops<3> over_n;
@@ -59,7 +61,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, int64_t> ties_value_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = condition_at[i] ? 1 : 0;
           ties_value_fold.add(lane, value);
         });
@@ -68,7 +70,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t scaled_grad = rt::load(grad_value, row.at[1]) / ties_value;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, condition_at[i] ? scaled_grad : opmath_t(0)); });
       });
     });
@@ -79,6 +81,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(max_with_index) = {
-    OPGEN_STEP(forward_condition),    // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STORED(forward_condition, 0, 1),  // 0
+    OPGEN_STEP(backward_grad_input),        // 1
 };

@@ -6,11 +6,12 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t size_2 = call.ints[1];
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &input, &values);
@@ -23,7 +24,7 @@ int forward_values(const OpgenCall& call, OpgenHost& host) {
       const auto input_1 = [&](int64_t i) {
         return outer.index(run, 0, 0) + outer.index(run, 1, i) - rt::floordiv(size_2, 2);
       };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
+      const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
                                         rt::clipped(input, 1, input.stride(1), input_1));
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
     });
@@ -32,13 +33,14 @@ int forward_values(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t size_2 = call.ints[1];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> values(call, 0, 3, 0);
   const rt::Tensor<int64_t> argsort_w(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Turns<5> outer;
   outer.batch(call, &values, &argsort_w, &values, &argsort_w, &output);
   outer.step(0, values.stride(1));
@@ -53,7 +55,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> argsort_w_at(argsort_w, run.at[1] + (size_2 - 1) * argsort_w.stride(2), run.step[1],
                                              run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto values_2 = [&](int64_t i) { return argsort_w_at[i]; };
       if (argsort_w_at.same) argsort_w_ahead.row(values, 2, run.at[0], run.step[0], run.size, run.at[1]);
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_w_at.same), 0,
@@ -76,8 +78,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_slope(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t size_2 = call.ints[1];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
@@ -114,12 +117,13 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t size_2 = call.ints[1];
   const rt::Tensor<opmath_t> slope(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_values(call, 2, 3, 0);
   rt::Turns<3> outer;
   outer.batch(call, &slope, &grad_output, &grad_values);
@@ -127,10 +131,10 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {slope.stride(2), 0, grad_values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_values_out(grad_values, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
@@ -145,12 +149,13 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t size_2 = call.ints[1];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_values(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
@@ -176,7 +181,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();
-      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
@@ -186,9 +191,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(median_filter) = {
-    OPGEN_MOVES(forward_values, 2),    // 0
-    OPGEN_STEP(forward_output),        // 1
-    OPGEN_STEP(forward_slope),         // 2
-    OPGEN_STEP(backward_grad_values),  // 3
-    OPGEN_STEP(backward_grad_input),   // 4
+    OPGEN_MOVES(forward_values, 2),         // 0
+    OPGEN_STEP(forward_output),             // 1
+    OPGEN_STEP(forward_slope),              // 2
+    OPGEN_STORED(backward_grad_values, 1),  // 3
+    OPGEN_STEP(backward_grad_input),        // 4
 };

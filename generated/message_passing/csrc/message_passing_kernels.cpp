@@ -6,16 +6,17 @@
 namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> output(call, 0, 2);
     rt::clear(host, output);
   }
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
-  const rt::Tensor<opmath_t> edge_weight(call, 1, 1);
-  const rt::Tensor<opmath_t> input(call, 2, 2);
+  const rt::Tensor<scalar_t> edge_weight(call, 1, 1);
+  const rt::Tensor<scalar_t> input(call, 2, 2);
   const rt::Tensor<int64_t> source(call, 3, 1);
   const rt::Tensor<int64_t> target(call, 4, 1);
   const rt::Tensor<opmath_t> output(call, 0, 2);
@@ -33,7 +34,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const auto target_at = rt::load(target, point.at[3]);
         const rt::Fixed input_0(source_at);
         source_ahead.row(input, 0, point.at[1], columns.step[1], columns.size, point.at[2]);
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 1, 1), 0,
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 1, 1), 0,
                                           rt::checked(input, 0, input.stride(0), 2, input_0));
         const rt::Fixed output_0(target_at);
         target_ahead.row(output, 0, point.at[4], columns.step[4], columns.size, point.at[3]);
@@ -48,17 +49,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_input(call, 0, 2);
     rt::clear(host, grad_input);
   }
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2);
   const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<opmath_t> edge_weight(call, 3, 1);
+  const rt::Tensor<scalar_t> edge_weight(call, 3, 1);
   const rt::Tensor<int64_t> source(call, 4, 1);
   const rt::Tensor<opmath_t> grad_input(call, 0, 2);
   rt::Loops<5> outer;
@@ -75,7 +77,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto source_at = rt::load(source, point.at[3]);
         const rt::Fixed grad_output_0(target_at);
         target_ahead.row(grad_output, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
+        const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
         const rt::Fixed grad_input_0(source_at);
         source_ahead.row(grad_input, 0, point.at[4], columns.step[4], columns.size, point.at[3]);
@@ -90,15 +92,16 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t E = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<int64_t> target(call, 0, 1);
   const rt::Tensor<int64_t> source(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 2);
-  const rt::Tensor<opmath_t> input(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_edge_weight(call, 4, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 2);
+  const rt::Tensor<scalar_t> input(call, 3, 2);
+  const rt::Tensor<scalar_t> grad_edge_weight(call, 4, 1);
   rt::Loops<5> outer;
   outer.dim(E, {target.stride(0), source.stride(0), 0, 0, grad_edge_weight.stride(0)});
   rt::Loops<5> over_d;
@@ -110,12 +113,12 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_edge_weight_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Fixed grad_output_0(target_value);
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 2, 1), 0,
+        const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(run, 2, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 2, grad_output_0));
         const rt::Fixed input_0(source_value);
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, 1), 0,
+        const rt::Line<scalar_t> input_at(host, input, rt::stretch(run, 3, 1), 0,
                                           rt::checked(input, 0, input.stride(0), 3, input_0));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * input_at[i];
           grad_edge_weight_value_fold.add(lane, value);
         });
@@ -129,15 +132,16 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_input(call, 0, 2);
     rt::clear(host, grad_input);
   }
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2);
   const rt::Tensor<int64_t> target(call, 2, 1);
   const rt::Tensor<int64_t> source(call, 3, 1);
   const rt::Tensor<opmath_t> grad_input(call, 0, 2);
@@ -154,7 +158,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto source_at = rt::load(source, point.at[2]);
         const rt::Fixed grad_output_0(target_at);
         target_ahead.row(grad_output, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
+        const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
         const rt::Fixed grad_input_0(source_at);
         source_ahead.row(grad_input, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
@@ -171,8 +175,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(message_passing) = {
-    OPGEN_STEP(forward_output),               // 0
-    OPGEN_STEP(backward_0_grad_input),        // 1
-    OPGEN_STEP(backward_0_grad_edge_weight),  // 2
-    OPGEN_STEP(backward_1_grad_input),        // 3
+    OPGEN_STEP(forward_output),                          // 0
+    OPGEN_STEP(backward_0_grad_input),                   // 1
+    OPGEN_STORED(backward_0_grad_edge_weight, 2, 3, 4),  // 2
+    OPGEN_STEP(backward_1_grad_input),                   // 3
 };

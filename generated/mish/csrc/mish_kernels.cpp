@@ -6,16 +6,17 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> input(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
         const opmath_t tanh_input = rt::tanh(rt::softplus(input_value));
@@ -27,18 +28,19 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> input(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &grad_output, &grad_input);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
         const opmath_t tanh_input = rt::tanh(rt::softplus(input_value));
@@ -55,6 +57,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(mish) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STORED(forward_output, 0, 1),          // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2),  // 1
 };

@@ -6,14 +6,15 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> input_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input_imag(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 2, 1);
-  const rt::Tensor<opmath_t> output_real(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output_imag(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> input_real(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input_imag(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> bias(call, 2, 1);
+  const rt::Tensor<scalar_t> output_real(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> output_imag(call, 4, 2, 0);
   rt::Turns<5> outer;
   outer.batch(call, &input_real, &input_imag, nullptr, &output_real, &output_imag);
   outer.step(0, input_real.stride(1));
@@ -24,13 +25,13 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(C);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> bias_held;
+    rt::Held<scalar_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_imag_at(input_imag, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_real_out(output_real, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_imag_out(output_imag, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_imag_at(input_imag, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> bias_at(bias_held, bias, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> output_real_out(output_real, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_imag_out(output_imag, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_real_value = input_real_at[i];
         const opmath_t input_imag_value = input_imag_at[i];
@@ -50,18 +51,19 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool given_grads_1 = call.ints[1] != 0;
   const bool given_grads_0 = call.ints[2] != 0;
   const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> input_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input_imag(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_output_real(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 3, 1);
-  const rt::Tensor<opmath_t> grad_output_imag(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_real(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_imag(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> input_real(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input_imag(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output_real(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> bias(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_output_imag(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_real(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_imag(call, 6, 2, 0);
   rt::Turns<7> outer;
   outer.batch(call, &input_real, &input_imag, &grad_output_real, nullptr, &grad_output_imag, &grad_input_real,
               &grad_input_imag);
@@ -75,15 +77,15 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(C);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> bias_held;
+    rt::Held<scalar_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_imag_at(input_imag, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_real_at(grad_output_real, run.at[2], run.step[2], run.size);
-      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_real_out(grad_input_real, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_input_imag_out(grad_input_imag, run.at[6], run.step[6], run.size);
+      const rt::Source<scalar_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_imag_at(input_imag, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_real_at(grad_output_real, run.at[2], run.step[2], run.size);
+      const rt::Steady<scalar_t> bias_at(bias_held, bias, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> grad_output_imag_at(grad_output_imag, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_input_real_out(grad_input_real, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> grad_input_imag_out(grad_input_imag, run.at[6], run.step[6], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_real_value = input_real_at[i];
         const opmath_t input_imag_value = input_imag_at[i];
@@ -127,17 +129,18 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool given_grads_1 = call.ints[1] != 0;
   const bool given_grads_0 = call.ints[2] != 0;
   const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> bias(call, 0, 1);
-  const rt::Tensor<opmath_t> input_real(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> input_imag(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_output_imag(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output_real(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
+  const rt::Tensor<scalar_t> bias(call, 0, 1);
+  const rt::Tensor<scalar_t> input_real(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> input_imag(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output_imag(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_output_real(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_bias(call, 5, 1);
   rt::Loops<6> outer;
   outer.step(0, bias.stride(0));
   outer.step(1, input_real.stride(1));
@@ -154,18 +157,18 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_output_imag_apart(grad_output_imag, 3, over_batch);
     const rt::Apart grad_output_real_apart(grad_output_real, 4, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const rt::Source<opmath_t> bias_at(bias, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<scalar_t> bias_at(bias, columns.at[0], columns.step[0], columns.size);
       opmath_t bias_value[rt::block];
       rt::each(columns.size, [&](int64_t i) { bias_value[i] = bias_at[i]; });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> input_real_at(input_real, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> input_real_at(input_real, point.at[1], columns.step[1], columns.size);
         input_real_apart.run(input_real, point.first, point.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> input_imag_at(input_imag, point.at[2], columns.step[2], columns.size);
+        const rt::Source<scalar_t> input_imag_at(input_imag, point.at[2], columns.step[2], columns.size);
         input_imag_apart.run(input_imag, point.first, point.at[2], columns.step[2], columns.size);
-        const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, point.at[3], columns.step[3], columns.size);
+        const rt::Source<scalar_t> grad_output_imag_at(grad_output_imag, point.at[3], columns.step[3], columns.size);
         grad_output_imag_apart.run(grad_output_imag, point.first, point.at[3], columns.step[3], columns.size);
-        const rt::Source<opmath_t> grad_output_real_at(grad_output_real, point.at[4], columns.step[4], columns.size);
+        const rt::Source<scalar_t> grad_output_real_at(grad_output_real, point.at[4], columns.step[4], columns.size);
         grad_output_real_apart.run(grad_output_real, point.first, point.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t input_real_value_2 = input_real_at[i];
@@ -185,7 +188,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
         grad_bias_value_fold.ran(columns.size);
       });
       grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
+      rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });
   });
@@ -195,7 +198,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(modrelu) = {
-    OPGEN_STEP(forward_output_imag),       // 0
-    OPGEN_STEP(backward_grad_input_imag),  // 1
-    OPGEN_STEP(backward_grad_bias),        // 2
+    OPGEN_STORED(forward_output_imag, 0, 1, 2, 3, 4),             // 0
+    OPGEN_STORED(backward_grad_input_imag, 0, 1, 2, 3, 4, 5, 6),  // 1
+    OPGEN_STORED(backward_grad_bias, 0, 1, 2, 3, 4, 5),           // 2
 };

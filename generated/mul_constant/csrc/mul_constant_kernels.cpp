@@ -6,17 +6,18 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto constant = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> tensor(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> tensor(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &tensor, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> tensor_at(tensor, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> tensor_at(tensor, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, constant](int64_t i) { output_out.set(i, constant * tensor_at[i]); });
     });
   });
@@ -24,17 +25,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_tensor(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto constant = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_tensor(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_tensor(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_tensor);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_tensor_out(grad_tensor, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> grad_tensor_out(grad_tensor, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, constant](int64_t i) { grad_tensor_out.set(i, constant * grad_output_at[i]); });
     });
   });
@@ -44,6 +46,6 @@ int backward_grad_tensor(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(mul_constant) = {
-    OPGEN_STEP(forward_output),        // 0
-    OPGEN_STEP(backward_grad_tensor),  // 1
+    OPGEN_STORED(forward_output, 0, 1),        // 0
+    OPGEN_STORED(backward_grad_tensor, 0, 1),  // 1
 };

@@ -6,8 +6,9 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto base = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[1];
   const int64_t T = call.ints[0];
@@ -34,16 +35,17 @@ int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> input_real(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> input_real(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output_part_real(call, 1, 2);
-  const rt::Tensor<opmath_t> input_imag(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> input_imag(call, 2, 3, 0);
   const rt::Tensor<opmath_t> output_part_imag_2(call, 3, 2);
-  const rt::Tensor<opmath_t> output_real(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> output_imag(call, 5, 3, 0);
+  const rt::Tensor<scalar_t> output_real(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> output_imag(call, 5, 3, 0);
   rt::Turns<6> outer;
   outer.batch(call, &input_real, nullptr, &input_imag, nullptr, &output_real, &output_imag);
   outer.step(0, input_real.stride(1));
@@ -65,14 +67,14 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> output_part_real_held;
     rt::Held<opmath_t> output_part_imag_2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> output_part_real_at(output_part_real_held, output_part_real, run.at[1], run.step[1],
                                                      run.size);
-      const rt::Source<opmath_t> input_imag_at(input_imag, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_imag_at(input_imag, run.at[2], run.step[2], run.size);
       const rt::Steady<opmath_t> output_part_imag_2_at(output_part_imag_2_held, output_part_imag_2, run.at[3],
                                                        run.step[3], run.size);
-      rt::Sink<opmath_t> output_real_out(output_real, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> output_imag_out(output_imag, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> output_real_out(output_real, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> output_imag_out(output_imag, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_real_value = input_real_at[i];
         const opmath_t output_part_real_value = output_part_real_at[i];
@@ -89,16 +91,17 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output_imag(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_output_imag(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output_part_imag_2(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_output_real(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_output_real(call, 2, 3, 0);
   const rt::Tensor<opmath_t> output_part_real(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_input_real(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> grad_input_imag(call, 5, 3, 0);
+  const rt::Tensor<scalar_t> grad_input_real(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> grad_input_imag(call, 5, 3, 0);
   rt::Turns<6> outer;
   outer.batch(call, &grad_output_imag, nullptr, &grad_output_real, nullptr, &grad_input_real, &grad_input_imag);
   outer.step(0, grad_output_imag.stride(1));
@@ -120,14 +123,14 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> output_part_imag_2_held;
     rt::Held<opmath_t> output_part_real_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_imag_at(grad_output_imag, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> output_part_imag_2_at(output_part_imag_2_held, output_part_imag_2, run.at[1],
                                                        run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_real_at(grad_output_real, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_real_at(grad_output_real, run.at[2], run.step[2], run.size);
       const rt::Steady<opmath_t> output_part_real_at(output_part_real_held, output_part_real, run.at[3], run.step[3],
                                                      run.size);
-      rt::Sink<opmath_t> grad_input_real_out(grad_input_real, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_imag_out(grad_input_imag, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> grad_input_real_out(grad_input_real, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_input_imag_out(grad_input_imag, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_imag_value = grad_output_imag_at[i];
         const opmath_t output_part_imag_2_value = output_part_imag_2_at[i];
@@ -146,7 +149,7 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(phase_rotation) = {
-    OPGEN_STEP(forward_output_part_imag_2),  // 0
-    OPGEN_STEP(forward_output_imag),         // 1
-    OPGEN_STEP(backward_grad_input_imag),    // 2
+    OPGEN_STEP(forward_output_part_imag_2),              // 0
+    OPGEN_STORED(forward_output_imag, 0, 2, 4, 5),       // 1
+    OPGEN_STORED(backward_grad_input_imag, 0, 2, 4, 5),  // 2
 };

@@ -6,14 +6,14 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t upscale_factor = call.ints[3];
   const int64_t O = call.ints[0];
   const int64_t P = call.ints[1];
   const int64_t Q = call.ints[2];
-  const rt::Tensor<opmath_t> input(call, 0, 4, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 4, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 4, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 4, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &output);
   outer.dim(O, {0, output.stride(1)}, true);
@@ -21,9 +21,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(Q, {0, output.stride(3)}, true);
   outer.pieces(upscale_factor);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> input_held;
+    rt::Held<scalar_t> input_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       const auto input_1 = [&](int64_t i) {
         const int64_t rest_2 = rt::mod(outer.index(run, 1, 0), upscale_factor);
         const int64_t total_2 = outer.index(run, 0, 0) * upscale_factor + rest_2;
@@ -31,7 +31,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       };
       const rt::Fixed input_2(rt::floordiv(outer.index(run, 1, 0), upscale_factor));
       const auto input_3 = [&](int64_t i) { return rt::floordiv(outer.index(run, 2, i), upscale_factor); };
-      const rt::Line<opmath_t> input_at(host, input_held, input, rt::stretch(run, 0, outer.period), 0,
+      const rt::Line<scalar_t> input_at(host, input_held, input, rt::stretch(run, 0, outer.period), 0,
                                         rt::sure(input.stride(1), input_1), rt::sure(input.stride(2), input_2),
                                         rt::sure(input.stride(3), input_3));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
@@ -41,15 +41,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t upscale_factor = call.ints[3];
   const int64_t O = call.ints[4];
   const int64_t C = call.ints[0];
   const int64_t H = call.ints[1];
   const int64_t W = call.ints[2];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 4, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 1, 4, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 4, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 1, 4, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(C, {0, grad_input.stride(1)}, true);
@@ -58,7 +59,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       const auto grad_output_wanted = [&](int64_t) {
         return rt::floordiv(rt::floordiv(outer.index(run, 0, 0), upscale_factor), upscale_factor) < O;
       };
@@ -70,7 +71,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const auto grad_output_3 = [&](int64_t i) {
         return outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, 0), upscale_factor);
       };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+      const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
                                               rt::wanted(grad_output_wanted),
                                               rt::checked(grad_output, 1, grad_output.stride(1), 0, grad_output_1),
                                               rt::checked(grad_output, 2, grad_output.stride(2), 0, grad_output_2),

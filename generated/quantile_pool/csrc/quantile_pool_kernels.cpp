@@ -6,12 +6,13 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t stride = call.ints[2];
   const int64_t P = call.ints[0];
   const int64_t size_2 = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &input, &values);
@@ -20,7 +21,7 @@ int forward_0_values(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
     });
@@ -29,15 +30,16 @@ int forward_0_values(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t size_2 = call.ints[1];
   const auto shift = static_cast<opmath_t>(call.reals[0]);
   const auto q = static_cast<opmath_t>(call.reals[1]);
   const int64_t P = call.ints[0];
   const rt::Tensor<opmath_t> values(call, 0, 3, 0);
   const rt::Tensor<int64_t> argsort_w(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Turns<7> outer;
   outer.batch(call, &values, &argsort_w, &values, &argsort_w, &values, &argsort_w, &output);
   outer.step(0, values.stride(1));
@@ -54,7 +56,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> argsort_w_at(argsort_w, run.at[1] + (size_2 - 1) * argsort_w.stride(2), run.step[1],
                                              run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[6], run.step[6], run.size);
       const auto values_2 = [&](int64_t i) { return argsort_w_at[i]; };
       if (argsort_w_at.same) argsort_w_ahead.row(values, 2, run.at[0], run.step[0], run.size, run.at[1]);
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_w_at.same), 0,
@@ -113,8 +115,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto q = static_cast<opmath_t>(call.reals[1]);
   const int64_t size_2 = call.ints[1];
   const auto shift = static_cast<opmath_t>(call.reals[0]);
@@ -172,11 +175,12 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t size_2 = call.ints[1];
   const int64_t P = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &input, &values);
@@ -185,7 +189,7 @@ int forward_1_values(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
     });
@@ -194,12 +198,13 @@ int forward_1_values(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t P = call.ints[0];
   const int64_t size_2 = call.ints[1];
   const rt::Tensor<opmath_t> slope(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_values(call, 2, 3, 0);
   rt::Turns<3> outer;
   outer.batch(call, &slope, &grad_output, &grad_values);
@@ -207,10 +212,10 @@ int backward_0_grad_values(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {slope.stride(2), 0, grad_values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_values_out(grad_values, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
@@ -225,14 +230,15 @@ int backward_0_grad_values(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t stride = call.ints[2];
   const int64_t P = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t size_2 = call.ints[1];
   const rt::Tensor<opmath_t> grad_values(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 1, 2, 0);
   rt::Phases<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
@@ -257,7 +263,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();
-      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
@@ -265,20 +271,21 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t size_2 = call.ints[1];
   const int64_t P = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_values(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 1, 2, 0);
   rt::Phases<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
   outer.split(size_2);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       rt::Span span(run.size);
       const auto place_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), size_2); };
@@ -299,11 +306,11 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(quantile_pool) = {
-    OPGEN_MOVES(forward_0_values, 2),       // 0
-    OPGEN_STEP(forward_0_output),           // 1
-    OPGEN_STEP(forward_0_slope),            // 2
-    OPGEN_MOVES(forward_1_values, 2),       // 3
-    OPGEN_STEP(backward_0_grad_values),     // 4
-    OPGEN_STEP(backward_0_grad_input),      // 5
-    OPGEN_MOVES(backward_1_grad_input, 2),  // 6
+    OPGEN_MOVES(forward_0_values, 2),         // 0
+    OPGEN_STEP(forward_0_output),             // 1
+    OPGEN_STEP(forward_0_slope),              // 2
+    OPGEN_MOVES(forward_1_values, 2),         // 3
+    OPGEN_STORED(backward_0_grad_values, 1),  // 4
+    OPGEN_STEP(backward_0_grad_input),        // 5
+    OPGEN_MOVES(backward_1_grad_input, 2),    // 6
 };

@@ -7,37 +7,38 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> vector(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> vector(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> quaternion(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Turns<8> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, 0, output.stride(1)}, true);
   outer.batch(call, &vector, &quaternion, &quaternion, &vector, &quaternion, &vector, &quaternion, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> vector_held;
-    rt::Held<opmath_t> quaternion_held;
-    rt::Held<opmath_t> quaternion_held_2;
-    rt::Held<opmath_t> vector_held_2;
-    rt::Held<opmath_t> quaternion_held_3;
-    rt::Held<opmath_t> vector_held_3;
-    rt::Held<opmath_t> quaternion_held_4;
+    rt::Held<scalar_t> vector_held;
+    rt::Held<scalar_t> quaternion_held;
+    rt::Held<scalar_t> quaternion_held_2;
+    rt::Held<scalar_t> vector_held_2;
+    rt::Held<scalar_t> quaternion_held_3;
+    rt::Held<scalar_t> vector_held_3;
+    rt::Held<scalar_t> quaternion_held_4;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> vector_at(vector_held, vector, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> quaternion_at(quaternion_held, quaternion, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[2] + 2 * quaternion.stride(1),
+      const rt::Steady<scalar_t> vector_at(vector_held, vector, run.at[0], run.step[0], run.size);
+      const rt::Steady<scalar_t> quaternion_at(quaternion_held, quaternion, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[2] + 2 * quaternion.stride(1),
                                                  run.step[2], run.size);
-      const rt::Steady<opmath_t> vector_at_2(vector_held_2, vector, run.at[3] + 2 * vector.stride(1), run.step[3],
+      const rt::Steady<scalar_t> vector_at_2(vector_held_2, vector, run.at[3] + 2 * vector.stride(1), run.step[3],
                                              run.size);
-      const rt::Steady<opmath_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[4] + 3 * quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[4] + 3 * quaternion.stride(1),
                                                  run.step[4], run.size);
-      const rt::Steady<opmath_t> vector_at_3(vector_held_3, vector, run.at[5] + vector.stride(1), run.step[5],
+      const rt::Steady<scalar_t> vector_at_3(vector_held_3, vector, run.at[5] + vector.stride(1), run.step[5],
                                              run.size);
-      const rt::Steady<opmath_t> quaternion_at_4(quaternion_held_4, quaternion, run.at[6] + quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at_4(quaternion_held_4, quaternion, run.at[6] + quaternion.stride(1),
                                                  run.step[6], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t difference = quaternion_at_2[i] * vector_at_2[i] - quaternion_at_3[i] * vector_at_3[i];
         const opmath_t difference_2 = quaternion_at_4[i] * vector_at_3[i] - quaternion_at_2[i] * vector_at[i];
@@ -61,10 +62,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_cross(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> quaternion(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_cross(call, 2, 2, 0);
   rt::Turns<8> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, 0, grad_cross.stride(1)}, true);
@@ -72,26 +74,26 @@ int backward_grad_cross(const OpgenCall& call, OpgenHost& host) {
               &grad_cross);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
-    rt::Held<opmath_t> quaternion_held;
-    rt::Held<opmath_t> quaternion_held_2;
-    rt::Held<opmath_t> quaternion_held_3;
-    rt::Held<opmath_t> grad_output_held_2;
-    rt::Held<opmath_t> quaternion_held_4;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> grad_output_held;
+    rt::Held<scalar_t> quaternion_held;
+    rt::Held<scalar_t> quaternion_held_2;
+    rt::Held<scalar_t> quaternion_held_3;
+    rt::Held<scalar_t> grad_output_held_2;
+    rt::Held<scalar_t> quaternion_held_4;
+    rt::Held<scalar_t> grad_output_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0] + 2 * grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[0] + 2 * grad_output.stride(1),
                                                 run.step[0], run.size);
-      const rt::Steady<opmath_t> quaternion_at(quaternion_held, quaternion, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[2] + quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at(quaternion_held, quaternion, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[2] + quaternion.stride(1),
                                                  run.step[2], run.size);
-      const rt::Steady<opmath_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[3] + 2 * quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[3] + 2 * quaternion.stride(1),
                                                  run.step[3], run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[4] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[4] + grad_output.stride(1),
                                                   run.step[4], run.size);
-      const rt::Steady<opmath_t> quaternion_at_4(quaternion_held_4, quaternion, run.at[5] + 3 * quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at_4(quaternion_held_4, quaternion, run.at[5] + 3 * quaternion.stride(1),
                                                  run.step[5], run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output, run.at[6], run.step[6], run.size);
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_cross_out(grad_cross, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool mask = outer.index(run, 0, i) == 2;
@@ -115,53 +117,54 @@ int backward_grad_cross(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> vector(call, 2, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> quaternion(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> vector(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_cross(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_quaternion(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_quaternion(call, 4, 2, 0);
   rt::Turns<13> outer;
   outer.dim(4, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, grad_quaternion.stride(1)}, true);
   outer.batch(call, &grad_output, &quaternion, &vector, &quaternion, &vector, &quaternion, &vector, &grad_output,
               &grad_output, &grad_cross, &grad_cross, &grad_cross, &grad_quaternion);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
-    rt::Held<opmath_t> quaternion_held;
-    rt::Held<opmath_t> vector_held;
-    rt::Held<opmath_t> quaternion_held_2;
-    rt::Held<opmath_t> vector_held_2;
-    rt::Held<opmath_t> quaternion_held_3;
-    rt::Held<opmath_t> vector_held_3;
-    rt::Held<opmath_t> grad_output_held_2;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> grad_output_held;
+    rt::Held<scalar_t> quaternion_held;
+    rt::Held<scalar_t> vector_held;
+    rt::Held<scalar_t> quaternion_held_2;
+    rt::Held<scalar_t> vector_held_2;
+    rt::Held<scalar_t> quaternion_held_3;
+    rt::Held<scalar_t> vector_held_3;
+    rt::Held<scalar_t> grad_output_held_2;
+    rt::Held<scalar_t> grad_output_held_3;
     rt::Held<opmath_t> grad_cross_held;
     rt::Held<opmath_t> grad_cross_held_2;
     rt::Held<opmath_t> grad_cross_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0] + 2 * grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[0] + 2 * grad_output.stride(1),
                                                 run.step[0], run.size);
-      const rt::Steady<opmath_t> quaternion_at(quaternion_held, quaternion, run.at[1] + quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at(quaternion_held, quaternion, run.at[1] + quaternion.stride(1),
                                                run.step[1], run.size);
-      const rt::Steady<opmath_t> vector_at(vector_held, vector, run.at[2] + vector.stride(1), run.step[2], run.size);
-      const rt::Steady<opmath_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[3] + 2 * quaternion.stride(1),
+      const rt::Steady<scalar_t> vector_at(vector_held, vector, run.at[2] + vector.stride(1), run.step[2], run.size);
+      const rt::Steady<scalar_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[3] + 2 * quaternion.stride(1),
                                                  run.step[3], run.size);
-      const rt::Steady<opmath_t> vector_at_2(vector_held_2, vector, run.at[4], run.step[4], run.size);
-      const rt::Steady<opmath_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[5] + 3 * quaternion.stride(1),
+      const rt::Steady<scalar_t> vector_at_2(vector_held_2, vector, run.at[4], run.step[4], run.size);
+      const rt::Steady<scalar_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[5] + 3 * quaternion.stride(1),
                                                  run.step[5], run.size);
-      const rt::Steady<opmath_t> vector_at_3(vector_held_3, vector, run.at[6] + 2 * vector.stride(1), run.step[6],
+      const rt::Steady<scalar_t> vector_at_3(vector_held_3, vector, run.at[6] + 2 * vector.stride(1), run.step[6],
                                              run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[7] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[7] + grad_output.stride(1),
                                                   run.step[7], run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output, run.at[8], run.step[8], run.size);
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output, run.at[8], run.step[8], run.size);
       const rt::Steady<opmath_t> grad_cross_at(grad_cross_held, grad_cross, run.at[9] + 2 * grad_cross.stride(1),
                                                run.step[9], run.size);
       const rt::Steady<opmath_t> grad_cross_at_2(grad_cross_held_2, grad_cross, run.at[10] + grad_cross.stride(1),
                                                  run.step[10], run.size);
       const rt::Steady<opmath_t> grad_cross_at_3(grad_cross_held_3, grad_cross, run.at[11], run.step[11], run.size);
-      rt::Sink<opmath_t> grad_quaternion_out(grad_quaternion, run.at[12], run.step[12], run.size);
+      rt::Sink<scalar_t> grad_quaternion_out(grad_quaternion, run.at[12], run.step[12], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool mask_4 = outer.index(run, 0, i) == 0;
         const bool mask_5 = outer.index(run, 0, i) == 1;
@@ -196,45 +199,46 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_cross(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> quaternion(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_vector(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> quaternion(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_vector(call, 3, 2, 0);
   rt::Turns<10> outer;
   outer.dim(3, {0, 0, 0, 0, 0, 0, 0, 0, 0, grad_vector.stride(1)}, true);
   outer.batch(call, &grad_output, &grad_output, &grad_output, &grad_cross, &quaternion, &quaternion, &grad_cross,
               &quaternion, &grad_cross, &grad_vector);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
-    rt::Held<opmath_t> grad_output_held_2;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held_2;
+    rt::Held<scalar_t> grad_output_held_3;
     rt::Held<opmath_t> grad_cross_held;
-    rt::Held<opmath_t> quaternion_held;
-    rt::Held<opmath_t> quaternion_held_2;
+    rt::Held<scalar_t> quaternion_held;
+    rt::Held<scalar_t> quaternion_held_2;
     rt::Held<opmath_t> grad_cross_held_2;
-    rt::Held<opmath_t> quaternion_held_3;
+    rt::Held<scalar_t> quaternion_held_3;
     rt::Held<opmath_t> grad_cross_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0] + 2 * grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[0] + 2 * grad_output.stride(1),
                                                 run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[1] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[1] + grad_output.stride(1),
                                                   run.step[1], run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output, run.at[2], run.step[2], run.size);
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output, run.at[2], run.step[2], run.size);
       const rt::Steady<opmath_t> grad_cross_at(grad_cross_held, grad_cross, run.at[3] + 2 * grad_cross.stride(1),
                                                run.step[3], run.size);
-      const rt::Steady<opmath_t> quaternion_at(quaternion_held, quaternion, run.at[4] + quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at(quaternion_held, quaternion, run.at[4] + quaternion.stride(1),
                                                run.step[4], run.size);
-      const rt::Steady<opmath_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[5] + 2 * quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at_2(quaternion_held_2, quaternion, run.at[5] + 2 * quaternion.stride(1),
                                                  run.step[5], run.size);
       const rt::Steady<opmath_t> grad_cross_at_2(grad_cross_held_2, grad_cross, run.at[6] + grad_cross.stride(1),
                                                  run.step[6], run.size);
-      const rt::Steady<opmath_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[7] + 3 * quaternion.stride(1),
+      const rt::Steady<scalar_t> quaternion_at_3(quaternion_held_3, quaternion, run.at[7] + 3 * quaternion.stride(1),
                                                  run.step[7], run.size);
       const rt::Steady<opmath_t> grad_cross_at_3(grad_cross_held_3, grad_cross, run.at[8], run.step[8], run.size);
-      rt::Sink<opmath_t> grad_vector_out(grad_vector, run.at[9], run.step[9], run.size);
+      rt::Sink<scalar_t> grad_vector_out(grad_vector, run.at[9], run.step[9], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool mask_8 = outer.index(run, 0, i) == 2;
         const bool mask_9 = outer.index(run, 0, i) == 1;
@@ -259,8 +263,8 @@ int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(quaternion_rotate) = {
-    OPGEN_STEP(forward_output),            // 0
-    OPGEN_STEP(backward_grad_cross),       // 1
-    OPGEN_STEP(backward_grad_quaternion),  // 2
-    OPGEN_STEP(backward_grad_vector),      // 3
+    OPGEN_STORED(forward_output, 0, 1, 2),               // 0
+    OPGEN_STORED(backward_grad_cross, 0, 1),             // 1
+    OPGEN_STORED(backward_grad_quaternion, 0, 1, 2, 4),  // 2
+    OPGEN_STORED(backward_grad_vector, 0, 2, 3),         // 3
 };

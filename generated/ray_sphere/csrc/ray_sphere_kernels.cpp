@@ -7,24 +7,25 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_distance(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> origin(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> direction(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> radius(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> distance(call, 3, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> origin(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> direction(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> radius(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> distance(call, 3, 1, 0);
   rt::Loops<8> outer;
   outer.batch(call, &origin, &direction, &origin, &direction, &origin, &direction, &radius, &distance);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> origin_at(origin, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> direction_at(direction, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> origin_at_2(origin, run.at[2] + origin.stride(1), run.step[2], run.size);
-      const rt::Source<opmath_t> direction_at_2(direction, run.at[3] + direction.stride(1), run.step[3], run.size);
-      const rt::Source<opmath_t> origin_at_3(origin, run.at[4] + 2 * origin.stride(1), run.step[4], run.size);
-      const rt::Source<opmath_t> direction_at_3(direction, run.at[5] + 2 * direction.stride(1), run.step[5], run.size);
-      const rt::Source<opmath_t> radius_at(radius, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> distance_out(distance, run.at[7], run.step[7], run.size);
+      const rt::Source<scalar_t> origin_at(origin, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> direction_at(direction, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> origin_at_2(origin, run.at[2] + origin.stride(1), run.step[2], run.size);
+      const rt::Source<scalar_t> direction_at_2(direction, run.at[3] + direction.stride(1), run.step[3], run.size);
+      const rt::Source<scalar_t> origin_at_3(origin, run.at[4] + 2 * origin.stride(1), run.step[4], run.size);
+      const rt::Source<scalar_t> direction_at_3(direction, run.at[5] + 2 * direction.stride(1), run.step[5], run.size);
+      const rt::Source<scalar_t> radius_at(radius, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> distance_out(distance, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t origin_value_2 = origin_at[i];
         const opmath_t b_2 = origin_value_2 * direction_at[i];
@@ -44,37 +45,38 @@ int forward_distance(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_radius(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> origin(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> direction(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> radius(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_distance(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_radius(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_origin(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_direction(call, 6, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> origin(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> direction(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> radius(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_distance(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_radius(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> grad_origin(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_direction(call, 6, 2, 0);
   rt::Loops<15> outer;
   outer.batch(call, &origin, &direction, &origin, &direction, &origin, &direction, &radius, &grad_distance,
               &grad_radius, &grad_origin, &grad_direction, &grad_origin, &grad_direction, &grad_origin,
               &grad_direction);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> origin_at(origin, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> direction_at(direction, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> origin_at_2(origin, run.at[2] + origin.stride(1), run.step[2], run.size);
-      const rt::Source<opmath_t> direction_at_2(direction, run.at[3] + direction.stride(1), run.step[3], run.size);
-      const rt::Source<opmath_t> origin_at_3(origin, run.at[4] + 2 * origin.stride(1), run.step[4], run.size);
-      const rt::Source<opmath_t> direction_at_3(direction, run.at[5] + 2 * direction.stride(1), run.step[5], run.size);
-      const rt::Source<opmath_t> radius_at(radius, run.at[6], run.step[6], run.size);
-      const rt::Source<opmath_t> grad_distance_at(grad_distance, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_radius_out(grad_radius, run.at[8], run.step[8], run.size);
-      rt::Sink<opmath_t> grad_origin_out(grad_origin, run.at[9], run.step[9], run.size);
-      rt::Sink<opmath_t> grad_direction_out(grad_direction, run.at[10], run.step[10], run.size);
-      rt::Sink<opmath_t> grad_origin_out_2(grad_origin, run.at[11] + grad_origin.stride(1), run.step[11], run.size);
-      rt::Sink<opmath_t> grad_direction_out_2(grad_direction, run.at[12] + grad_direction.stride(1), run.step[12],
+      const rt::Source<scalar_t> origin_at(origin, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> direction_at(direction, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> origin_at_2(origin, run.at[2] + origin.stride(1), run.step[2], run.size);
+      const rt::Source<scalar_t> direction_at_2(direction, run.at[3] + direction.stride(1), run.step[3], run.size);
+      const rt::Source<scalar_t> origin_at_3(origin, run.at[4] + 2 * origin.stride(1), run.step[4], run.size);
+      const rt::Source<scalar_t> direction_at_3(direction, run.at[5] + 2 * direction.stride(1), run.step[5], run.size);
+      const rt::Source<scalar_t> radius_at(radius, run.at[6], run.step[6], run.size);
+      const rt::Source<scalar_t> grad_distance_at(grad_distance, run.at[7], run.step[7], run.size);
+      rt::Sink<scalar_t> grad_radius_out(grad_radius, run.at[8], run.step[8], run.size);
+      rt::Sink<scalar_t> grad_origin_out(grad_origin, run.at[9], run.step[9], run.size);
+      rt::Sink<scalar_t> grad_direction_out(grad_direction, run.at[10], run.step[10], run.size);
+      rt::Sink<scalar_t> grad_origin_out_2(grad_origin, run.at[11] + grad_origin.stride(1), run.step[11], run.size);
+      rt::Sink<scalar_t> grad_direction_out_2(grad_direction, run.at[12] + grad_direction.stride(1), run.step[12],
                                               run.size);
-      rt::Sink<opmath_t> grad_origin_out_3(grad_origin, run.at[13] + 2 * grad_origin.stride(1), run.step[13], run.size);
-      rt::Sink<opmath_t> grad_direction_out_3(grad_direction, run.at[14] + 2 * grad_direction.stride(1), run.step[14],
+      rt::Sink<scalar_t> grad_origin_out_3(grad_origin, run.at[13] + 2 * grad_origin.stride(1), run.step[13], run.size);
+      rt::Sink<scalar_t> grad_direction_out_3(grad_direction, run.at[14] + 2 * grad_direction.stride(1), run.step[14],
                                               run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t origin_value_3 = origin_at[i];
@@ -118,6 +120,6 @@ int backward_grad_radius(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(ray_sphere) = {
-    OPGEN_STEP(forward_distance),      // 0
-    OPGEN_STEP(backward_grad_radius),  // 1
+    OPGEN_STORED(forward_distance, 0, 1, 2, 3),               // 0
+    OPGEN_STORED(backward_grad_radius, 0, 1, 2, 3, 4, 5, 6),  // 1
 };

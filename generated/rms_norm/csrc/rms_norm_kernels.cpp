@@ -6,25 +6,26 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> rstd(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &input, nullptr, &rstd, &output);
   rt::Loops<4> over_d;
   over_d.dim(D, {input.stride(1), weight.stride(0), 0, output.stride(1)});
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::powi<2>(input_at[i]);
           mean_d_sum_fold.add(lane, value);
         });
@@ -34,9 +35,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
       rt::store(rstd, row.at[2], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[3], run.step[3], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i] * rstd_value * weight_at[i]); });
       });
     });
@@ -45,27 +46,28 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 4, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &input, nullptr, &rstd, &grad_input);
   rt::Loops<5> over_d;
   over_d.dim(D, {grad_output.stride(1), input.stride(1), weight.stride(0), 0, grad_input.stride(1)});
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * input_at[i] * weight_at[i];
           grad_rstd_fold.add(lane, value);
         });
@@ -76,10 +78,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
       const opmath_t ratio = 2 * grad_mean_d / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = grad_output_at[i] * rstd_value * weight_at[i] + ratio * input_at[i];
           grad_input_out.set(i, value);
@@ -91,13 +93,14 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_weight(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(D, {grad_output.stride(1), input.stride(1), 0, grad_weight.stride(0)});
   rt::Loops<4> over_batch;
@@ -109,9 +112,9 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto rstd_at = rt::load(rstd, point.at[2]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
         input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = grad_output_at[i] * input_at[i] * rstd_at;
@@ -120,7 +123,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
         grad_weight_value_fold.ran(columns.size);
       });
       grad_weight_value_fold.finish();
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<scalar_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });
     });
   });
@@ -130,7 +133,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(rms_norm) = {
-    OPGEN_STEP(forward_output),        // 0
-    OPGEN_STEP(backward_grad_input),   // 1
-    OPGEN_STEP(backward_grad_weight),  // 2
+    OPGEN_STORED(forward_output, 0, 2, 3),          // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2, 4),  // 1
+    OPGEN_STORED(backward_grad_weight, 0, 1, 3),    // 2
 };

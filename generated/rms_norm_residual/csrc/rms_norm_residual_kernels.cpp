@@ -6,16 +6,17 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 4, 1);
-  const rt::Tensor<opmath_t> hidden(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> residual(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> weight(call, 4, 1);
+  const rt::Tensor<scalar_t> hidden(call, 2, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 5, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &input, &residual, nullptr, &hidden, &rstd, &output);
   rt::Loops<6> over_d;
@@ -26,14 +27,14 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   over_d.step(5, output.stride(1));
   over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> hidden_out(hidden, run.at[3], run.step[3], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> residual_at(residual, run.at[1], run.step[1], run.size);
+        rt::Sink<scalar_t> hidden_out(hidden, run.at[3], run.step[3], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t hidden_2 = input_at[i] + residual_at[i];
           mean_d_sum_fold.add(lane, hidden_2 * hidden_2);
           hidden_out.set(i, hidden_2);
@@ -44,10 +45,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
       rt::store(rstd, row.at[4], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
+        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> residual_at(residual, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = (input_at[i] + residual_at[i]) * rstd_value * weight_at[i];
           output_out.set(i, value);
@@ -59,17 +60,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool given_grads_0 = call.ints[1] != 0;
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> hidden(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_hidden(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1_copy(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> grad_hidden(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_hidden_1(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_hidden_1_copy(call, 6, 2, 0);
   rt::Loops<7> outer;
   outer.batch(call, &grad_output, &hidden, nullptr, &rstd, &grad_hidden, &grad_hidden_1, &grad_hidden_1_copy);
   rt::Loops<7> over_d;
@@ -81,14 +83,14 @@ int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
   over_d.step(6, grad_hidden_1_copy.stride(1));
   over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * hidden_at[i] * weight_at[i];
           grad_rstd_fold.add(lane, value);
         });
@@ -100,12 +102,12 @@ int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
       const opmath_t ratio = 2 * grad_mean_d / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> grad_hidden_at(grad_hidden, run.at[4], run.step[4], run.size);
-        rt::Sink<opmath_t> grad_hidden_1_out(grad_hidden_1, run.at[5], run.step[5], run.size);
-        rt::Sink<opmath_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[6], run.step[6], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> grad_hidden_at(grad_hidden, run.at[4], run.step[4], run.size);
+        rt::Sink<scalar_t> grad_hidden_1_out(grad_hidden_1, run.at[5], run.step[5], run.size);
+        rt::Sink<scalar_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[6], run.step[6], run.size);
         rt::each(run.size, [&](int64_t i) {
           const opmath_t scaled_grad_2 = rstd_value * weight_at[i] * grad_output_at[i];
           const opmath_t chosen = given_grads_0 ? scaled_grad_2 : opmath_t(0);
@@ -120,14 +122,15 @@ int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const bool given_grads_0 = call.ints[1] != 0;
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> hidden(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> hidden(call, 0, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 3, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_weight(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(D, {hidden.stride(1), 0, grad_output.stride(1), grad_weight.stride(0)});
   rt::Loops<4> over_batch;
@@ -139,9 +142,9 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto rstd_at = rt::load(rstd, point.at[1]);
-        const rt::Source<opmath_t> hidden_at(hidden, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> hidden_at(hidden, point.at[0], columns.step[0], columns.size);
         hidden_apart.run(hidden, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[2], columns.step[2], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[2], columns.step[2], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const auto value = given_grads_0 ? hidden_at[i] * rstd_at * grad_output_at[i] : opmath_t(0);
@@ -150,7 +153,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
         grad_weight_value_fold.ran(columns.size);
       });
       grad_weight_value_fold.finish();
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<scalar_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });
     });
   });
@@ -160,7 +163,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(rms_norm_residual) = {
-    OPGEN_STEP(forward_output),               // 0
-    OPGEN_STEP(backward_grad_hidden_1_copy),  // 1
-    OPGEN_STEP(backward_grad_weight),         // 2
+    OPGEN_STORED(forward_output, 0, 1, 2, 4, 5),                  // 0
+    OPGEN_STORED(backward_grad_hidden_1_copy, 0, 1, 2, 4, 5, 6),  // 1
+    OPGEN_STORED(backward_grad_weight, 0, 2, 3),                  // 2
 };

@@ -6,14 +6,14 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t H = call.ints[2];
   const int64_t T = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> cos(call, 1, 2);
-  const rt::Tensor<opmath_t> sin(call, 2, 2);
-  const rt::Tensor<opmath_t> output(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> cos(call, 1, 2);
+  const rt::Tensor<scalar_t> sin(call, 2, 2);
+  const rt::Tensor<scalar_t> output(call, 3, 3, 0);
   rt::Turns<6> outer;
   outer.batch(call, &input, nullptr, &input, nullptr, &output, &output);
   outer.step(0, input.stride(1));
@@ -32,15 +32,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(H, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> cos_held;
-    rt::Held<opmath_t> sin_held;
+    rt::Held<scalar_t> cos_held;
+    rt::Held<scalar_t> sin_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at_2(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
-      const rt::Steady<opmath_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> output_out_2(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Steady<scalar_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at_2(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
+      const rt::Steady<scalar_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> output_out_2(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         output_out.set(i, input_at[i] * cos_at[i] - input_at_2[i] * sin_at[i]);
         output_out_2.set(i, input_at_2[i] * cos_at[i] + input_at[i] * sin_at[i]);
@@ -51,17 +51,18 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const int64_t H = call.ints[2];
     const int64_t D = call.ints[1];
     const int64_t grad_output_size = call.ints[3];
     const int64_t T = call.ints[0];
-    const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-    const rt::Tensor<opmath_t> cos(call, 1, 2);
-    const rt::Tensor<opmath_t> sin(call, 2, 2);
-    const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
+    const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+    const rt::Tensor<scalar_t> cos(call, 1, 2);
+    const rt::Tensor<scalar_t> sin(call, 2, 2);
+    const rt::Tensor<scalar_t> grad_input(call, 3, 3, 0);
     rt::Turns<6> outer;
     outer.batch(call, &grad_output, nullptr, &grad_output, nullptr, &grad_input, &grad_input);
     outer.step(0, grad_output.stride(1));
@@ -81,16 +82,16 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.arrange();
     if (D - grad_output_size >= 0) {
       rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-        rt::Held<opmath_t> cos_held;
-        rt::Held<opmath_t> sin_held;
+        rt::Held<scalar_t> cos_held;
+        rt::Held<scalar_t> sin_held;
         outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-          const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-          const rt::Steady<opmath_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
-          const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2],
+          const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+          const rt::Steady<scalar_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
+          const rt::Source<scalar_t> grad_output_at_2(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2],
                                                       run.size);
-          const rt::Steady<opmath_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-          rt::Sink<opmath_t> grad_input_out_2(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
+          const rt::Steady<scalar_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+          rt::Sink<scalar_t> grad_input_out_2(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
             grad_input_out.set(i, grad_output_at[i] * cos_at[i] + grad_output_at_2[i] * sin_at[i]);
             grad_input_out_2.set(i, grad_output_at_2[i] * cos_at[i] - (grad_output_at[i] * sin_at[i]));
@@ -104,7 +105,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     const int64_t D = call.ints[1];
     const int64_t grad_output_size = call.ints[3];
     const int64_t T = call.ints[0];
-    const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
+    const rt::Tensor<scalar_t> grad_input(call, 3, 3, 0);
     rt::Turns<1> outer;
     outer.batch(call, &grad_input);
     outer.dim(T, {grad_input.stride(1)});
@@ -113,7 +114,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     if (D - grad_output_size >= 0) {
       rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
         outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0] + 2 * H * grad_input.stride(2), run.step[0],
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[0] + 2 * H * grad_input.stride(2), run.step[0],
                                             run.size);
           rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
         });
@@ -124,10 +125,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[1];
   const int64_t grad_output_size = call.ints[3];
   const int64_t T = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> cos(call, 1, 2);
-  const rt::Tensor<opmath_t> sin(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> cos(call, 1, 2);
+  const rt::Tensor<scalar_t> sin(call, 2, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 3, 3, 0);
   rt::Turns<8> outer;
   outer.batch(call, &grad_output, nullptr, nullptr, &grad_output, nullptr, &grad_output, nullptr, &grad_input);
   outer.step(0, grad_output.stride(1));
@@ -147,28 +148,28 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   if (!(D - grad_output_size >= 0)) {
     rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      rt::Held<opmath_t> cos_held;
-      rt::Held<opmath_t> cos_held_2;
-      rt::Held<opmath_t> sin_held;
-      rt::Held<opmath_t> sin_held_2;
+      rt::Held<scalar_t> cos_held;
+      rt::Held<scalar_t> cos_held_2;
+      rt::Held<scalar_t> sin_held;
+      rt::Held<scalar_t> sin_held_2;
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
         const auto grad_output_2 = [&](int64_t i) { return outer.index(run, 0, i); };
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+        const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
                                                 rt::clipped(grad_output, 2, 0, grad_output_2));
-        const rt::Line<opmath_t> cos_at(host, cos_held, cos, rt::stretch(run, 1, 1), 0,
+        const rt::Line<scalar_t> cos_at(host, cos_held, cos, rt::stretch(run, 1, 1), 0,
                                         rt::clipped(cos, 1, 0, grad_output_2));
         const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
-        const rt::Line<opmath_t> cos_at_2(host, cos_held_2, cos, rt::stretch(run, 2, 1), 0,
+        const rt::Line<scalar_t> cos_at_2(host, cos_held_2, cos, rt::stretch(run, 2, 1), 0,
                                           rt::clipped(cos, 1, cos.stride(1), cos_1));
-        const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 3, 1), 0,
+        const rt::Line<scalar_t> grad_output_at_2(host, grad_output, rt::stretch(run, 3, 1), 0,
                                                   rt::clipped(grad_output, 2, grad_output.stride(2), cos_1));
-        const rt::Line<opmath_t> sin_at(host, sin_held, sin, rt::stretch(run, 4, 1), 0,
+        const rt::Line<scalar_t> sin_at(host, sin_held, sin, rt::stretch(run, 4, 1), 0,
                                         rt::clipped(sin, 1, sin.stride(1), cos_1));
         const auto grad_output_2_2 = [&](int64_t i) { return H + outer.index(run, 0, i); };
-        const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 5, 1), 0,
+        const rt::Line<scalar_t> grad_output_at_3(host, grad_output, rt::stretch(run, 5, 1), 0,
                                                   rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2_2));
-        const rt::Line<opmath_t> sin_at_2(host, sin_held_2, sin, rt::stretch(run, 6, 1), 0,
+        const rt::Line<scalar_t> sin_at_2(host, sin_held_2, sin, rt::stretch(run, 6, 1), 0,
                                           rt::clipped(sin, 1, 0, grad_output_2));
         rt::each(run.size, [&](int64_t i) {
           const int64_t product = 2 * H;
@@ -187,14 +188,15 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t H = call.ints[1];
   const int64_t T = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_cos(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_sin(call, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> input(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_cos(call, 2, 2);
+  const rt::Tensor<scalar_t> grad_sin(call, 3, 2);
   rt::Turns<7> outer;
   outer.step(0, grad_output.stride(1));
   outer.step(1, input.stride(1));
@@ -225,16 +227,16 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_1_fold(columns.size);
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
         input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> grad_output_at_2(grad_output, point.at[2] + H * grad_output.stride(2),
+        const rt::Source<scalar_t> grad_output_at_2(grad_output, point.at[2] + H * grad_output.stride(2),
                                                     columns.step[2], columns.size);
         grad_output_apart_2.run(grad_output, point.first, point.at[2], columns.step[2], columns.size);
-        const rt::Source<opmath_t> input_at_2(input, point.at[3] + H * input.stride(2), columns.step[3], columns.size);
+        const rt::Source<scalar_t> input_at_2(input, point.at[3] + H * input.stride(2), columns.step[3], columns.size);
         input_apart_2.run(input, point.first, point.at[3], columns.step[3], columns.size);
-        const rt::Source<opmath_t> input_at_3(input, point.at[4] + H * input.stride(2), columns.step[4], columns.size);
+        const rt::Source<scalar_t> input_at_3(input, point.at[4] + H * input.stride(2), columns.step[4], columns.size);
         input_apart_3.run(input, point.first, point.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_output_value = grad_output_at[i];
@@ -248,8 +250,8 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
       });
       grad_cos_output_fold.finish();
       grad_sin_output_1_fold.finish();
-      rt::Sink<opmath_t> grad_cos_out(grad_cos, columns.at[5], columns.step[5], columns.size);
-      rt::Sink<opmath_t> grad_sin_out(grad_sin, columns.at[6], columns.step[6], columns.size);
+      rt::Sink<scalar_t> grad_cos_out(grad_cos, columns.at[5], columns.step[5], columns.size);
+      rt::Sink<scalar_t> grad_sin_out(grad_sin, columns.at[6], columns.step[6], columns.size);
       rt::each(columns.size, [&](int64_t i) {
         grad_cos_out.set(i, grad_cos_output_fold[i]);
         grad_sin_out.set(i, grad_sin_output_1_fold[i]);
@@ -262,7 +264,7 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(rope) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
-    OPGEN_STEP(backward_grad_sin),    // 2
+    OPGEN_STORED(forward_output, 0, 1, 2, 3),       // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2, 3),  // 1
+    OPGEN_STORED(backward_grad_sin, 0, 1, 2, 3),    // 2
 };

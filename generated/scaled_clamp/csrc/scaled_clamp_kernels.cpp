@@ -6,20 +6,21 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const auto low = static_cast<opmath_t>(call.reals[1]);
   const auto high = static_cast<opmath_t>(call.reals[2]);
-  const rt::Tensor<opmath_t> x(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> y(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> x(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> y(call, 1, 1, 0);
   const rt::Tensor<bool> condition(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &x, &y, &condition);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> y_out(y, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> x_at(x, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> y_out(y, run.at[1], run.step[1], run.size);
       rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, scale, low, high](int64_t i) {
         const opmath_t product = scale * x_at[i];
@@ -32,19 +33,20 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<bool> condition(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_x(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &condition, &grad_y, &grad_x);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_y_at(grad_y, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_x_out(grad_x, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_y_at(grad_y, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_x_out(grad_x, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
         const auto value = condition_at[i] ? scale * grad_y_at[i] : opmath_t(0);
         grad_x_out.set(i, value);
@@ -57,6 +59,6 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(scaled_clamp) = {
-    OPGEN_STEP(forward_condition),  // 0
-    OPGEN_STEP(backward_grad_x),    // 1
+    OPGEN_STORED(forward_condition, 0, 1),  // 0
+    OPGEN_STORED(backward_grad_x, 1, 2),    // 1
 };

@@ -7,28 +7,29 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> twist(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> twist(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> point_2(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Loops<12> outer;
   outer.batch(call, &twist, &twist, &twist, &point_2, &twist, &point_2, &point_2, &twist, &twist, &output, &output,
               &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> twist_at(twist, run.at[0] + 3 * twist.stride(1), run.step[0], run.size);
-      const rt::Source<opmath_t> twist_at_2(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
-      const rt::Source<opmath_t> twist_at_3(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
-      const rt::Source<opmath_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> twist_at_4(twist, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[5] + 2 * point_2.stride(1), run.step[5], run.size);
-      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[6] + point_2.stride(1), run.step[6], run.size);
-      const rt::Source<opmath_t> twist_at_5(twist, run.at[7] + 2 * twist.stride(1), run.step[7], run.size);
-      const rt::Source<opmath_t> twist_at_6(twist, run.at[8] + twist.stride(1), run.step[8], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[9], run.step[9], run.size);
-      rt::Sink<opmath_t> output_out_2(output, run.at[10] + output.stride(1), run.step[10], run.size);
-      rt::Sink<opmath_t> output_out_3(output, run.at[11] + 2 * output.stride(1), run.step[11], run.size);
+      const rt::Source<scalar_t> twist_at(twist, run.at[0] + 3 * twist.stride(1), run.step[0], run.size);
+      const rt::Source<scalar_t> twist_at_2(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
+      const rt::Source<scalar_t> twist_at_3(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
+      const rt::Source<scalar_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> twist_at_4(twist, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> point_2_at_2(point_2, run.at[5] + 2 * point_2.stride(1), run.step[5], run.size);
+      const rt::Source<scalar_t> point_2_at_3(point_2, run.at[6] + point_2.stride(1), run.step[6], run.size);
+      const rt::Source<scalar_t> twist_at_5(twist, run.at[7] + 2 * twist.stride(1), run.step[7], run.size);
+      const rt::Source<scalar_t> twist_at_6(twist, run.at[8] + twist.stride(1), run.step[8], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[9], run.step[9], run.size);
+      rt::Sink<scalar_t> output_out_2(output, run.at[10] + output.stride(1), run.step[10], run.size);
+      rt::Sink<scalar_t> output_out_3(output, run.at[11] + 2 * output.stride(1), run.step[11], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t twist_value_8 = twist_at[i];
         const opmath_t s_2 = twist_value_8 * twist_value_8;
@@ -116,9 +117,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_c(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> twist(call, 0, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> twist(call, 0, 2, 0);
   const rt::Tensor<opmath_t> s(call, 1, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 2, 1, 0);
   const rt::Tensor<opmath_t> a(call, 3, 1, 0);
@@ -128,9 +130,9 @@ int backward_c(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &twist, &twist, &twist, &s, &norm_s_squares, &a, &b, &c);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> twist_at(twist, run.at[0] + 3 * twist.stride(1), run.step[0], run.size);
-      const rt::Source<opmath_t> twist_at_2(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
-      const rt::Source<opmath_t> twist_at_3(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
+      const rt::Source<scalar_t> twist_at(twist, run.at[0] + 3 * twist.stride(1), run.step[0], run.size);
+      const rt::Source<scalar_t> twist_at_2(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
+      const rt::Source<scalar_t> twist_at_3(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
       rt::Sink<opmath_t> s_out(s, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> norm_s_squares_out(norm_s_squares, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> a_out(a, run.at[5], run.step[5], run.size);
@@ -173,10 +175,11 @@ int backward_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_wv(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> twist(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> twist(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> point_2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> wp(call, 2, 2, 0);
   const rt::Tensor<opmath_t> wv(call, 3, 2, 0);
   rt::Turns<8> outer;
@@ -184,30 +187,30 @@ int backward_wv(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &twist, &twist, &point_2, &point_2, &twist, &twist, &wp, &wv);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> twist_held;
-    rt::Held<opmath_t> twist_held_2;
-    rt::Held<opmath_t> point_2_held;
-    rt::Held<opmath_t> point_2_held_2;
-    rt::Held<opmath_t> twist_held_3;
-    rt::Held<opmath_t> twist_held_4;
+    rt::Held<scalar_t> twist_held;
+    rt::Held<scalar_t> twist_held_2;
+    rt::Held<scalar_t> point_2_held;
+    rt::Held<scalar_t> point_2_held_2;
+    rt::Held<scalar_t> twist_held_3;
+    rt::Held<scalar_t> twist_held_4;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> wp_out(wp, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> wv_out(wv, run.at[7], run.step[7], run.size);
       const auto twist_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3) + 3; };
-      const rt::Line<opmath_t> twist_at(host, twist_held, twist, rt::stretch(run, 0, outer.still(0)), 0,
+      const rt::Line<scalar_t> twist_at(host, twist_held, twist, rt::stretch(run, 0, outer.still(0)), 0,
                                         rt::sure(twist.stride(1), twist_1));
       const auto twist_1_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3) + 3; };
-      const rt::Line<opmath_t> twist_at_2(host, twist_held_2, twist, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<scalar_t> twist_at_2(host, twist_held_2, twist, rt::stretch(run, 1, outer.still(0)), 0,
                                           rt::sure(twist.stride(1), twist_1_2));
       const auto point_2_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3); };
-      const rt::Line<opmath_t> point_2_at(host, point_2_held, point_2, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<scalar_t> point_2_at(host, point_2_held, point_2, rt::stretch(run, 2, outer.still(0)), 0,
                                           rt::sure(point_2.stride(1), point_2_1));
       const auto point_2_1_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3); };
-      const rt::Line<opmath_t> point_2_at_2(host, point_2_held_2, point_2, rt::stretch(run, 3, outer.still(0)), 0,
+      const rt::Line<scalar_t> point_2_at_2(host, point_2_held_2, point_2, rt::stretch(run, 3, outer.still(0)), 0,
                                             rt::sure(point_2.stride(1), point_2_1_2));
-      const rt::Line<opmath_t> twist_at_3(host, twist_held_3, twist, rt::stretch(run, 4, outer.still(0)), 0,
+      const rt::Line<scalar_t> twist_at_3(host, twist_held_3, twist, rt::stretch(run, 4, outer.still(0)), 0,
                                           rt::sure(twist.stride(1), point_2_1));
-      const rt::Line<opmath_t> twist_at_4(host, twist_held_4, twist, rt::stretch(run, 5, outer.still(0)), 0,
+      const rt::Line<scalar_t> twist_at_4(host, twist_held_4, twist, rt::stretch(run, 5, outer.still(0)), 0,
                                           rt::sure(twist.stride(1), point_2_1_2));
       rt::each(run.size, [&](int64_t i) {
         const opmath_t twist_value_2 = twist_at[i];
@@ -221,10 +224,11 @@ int backward_wv(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> twist(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 3, 2, 0);
   rt::Turns<8> outer;
@@ -233,22 +237,22 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
               &grad_mix_output_1);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
-    rt::Held<opmath_t> twist_held;
-    rt::Held<opmath_t> twist_held_2;
-    rt::Held<opmath_t> grad_output_held_2;
-    rt::Held<opmath_t> twist_held_3;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> grad_output_held;
+    rt::Held<scalar_t> twist_held;
+    rt::Held<scalar_t> twist_held_2;
+    rt::Held<scalar_t> grad_output_held_2;
+    rt::Held<scalar_t> twist_held_3;
+    rt::Held<scalar_t> grad_output_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> twist_at(twist_held, twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
-      const rt::Steady<opmath_t> twist_at_2(twist_held_2, twist, run.at[2] + 5 * twist.stride(1), run.step[2],
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
+      const rt::Steady<scalar_t> twist_at(twist_held, twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
+      const rt::Steady<scalar_t> twist_at_2(twist_held_2, twist, run.at[2] + 5 * twist.stride(1), run.step[2],
                                             run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[3] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[3] + grad_output.stride(1),
                                                   run.step[3], run.size);
-      const rt::Steady<opmath_t> twist_at_3(twist_held_3, twist, run.at[4] + 3 * twist.stride(1), run.step[4],
+      const rt::Steady<scalar_t> twist_at_3(twist_held_3, twist, run.at[4] + 3 * twist.stride(1), run.step[4],
                                             run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output,
                                                   run.at[5] + 2 * grad_output.stride(1), run.step[5], run.size);
       rt::Sink<opmath_t> grad_mix_output_out(grad_mix_output, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_mix_output_1_out(grad_mix_output_1, run.at[7], run.step[7], run.size);
@@ -294,12 +298,13 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const rt::Tensor<opmath_t> grad_mix_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 1, 2, 0);
   const rt::Tensor<opmath_t> wv(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 2, 0);
   const rt::Tensor<opmath_t> wp(call, 4, 2, 0);
   const rt::Tensor<opmath_t> s(call, 5, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 6, 1, 0);
@@ -314,14 +319,14 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> wv_at(wv, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> wp_at(wp, run.at[4], run.step[4], run.size);
       const rt::Source<opmath_t> grad_mix_output_at_2(grad_mix_output, run.at[5] + grad_mix_output.stride(1),
                                                       run.step[5], run.size);
       const rt::Source<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1, run.at[6] + grad_mix_output_1.stride(1),
                                                         run.step[6], run.size);
       const rt::Source<opmath_t> wv_at_2(wv, run.at[7] + wv.stride(1), run.step[7], run.size);
-      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[8] + grad_output.stride(1), run.step[8],
+      const rt::Source<scalar_t> grad_output_at_2(grad_output, run.at[8] + grad_output.stride(1), run.step[8],
                                                   run.size);
       const rt::Source<opmath_t> wp_at_2(wp, run.at[9] + wp.stride(1), run.step[9], run.size);
       const rt::Source<opmath_t> grad_mix_output_at_3(grad_mix_output, run.at[10] + 2 * grad_mix_output.stride(1),
@@ -329,7 +334,7 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1, run.at[11] + 2 * grad_mix_output_1.stride(1),
                                                         run.step[11], run.size);
       const rt::Source<opmath_t> wv_at_3(wv, run.at[12] + 2 * wv.stride(1), run.step[12], run.size);
-      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[13] + 2 * grad_output.stride(1), run.step[13],
+      const rt::Source<scalar_t> grad_output_at_3(grad_output, run.at[13] + 2 * grad_output.stride(1), run.step[13],
                                                   run.size);
       const rt::Source<opmath_t> wp_at_3(wp, run.at[14] + 2 * wp.stride(1), run.step[14], run.size);
       const rt::Source<opmath_t> s_at(s, run.at[15], run.step[15], run.size);
@@ -426,23 +431,24 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const rt::Tensor<opmath_t> b(call, 0, 1, 0);
   const rt::Tensor<opmath_t> c(call, 1, 1, 0);
   const rt::Tensor<opmath_t> a(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output(call, 4, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 5, 2, 0);
   const rt::Tensor<opmath_t> wp(call, 6, 2, 0);
   const rt::Tensor<opmath_t> wv(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> twist(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 9, 2, 0);
+  const rt::Tensor<scalar_t> twist(call, 8, 2, 0);
+  const rt::Tensor<scalar_t> point_2(call, 9, 2, 0);
   const rt::Tensor<opmath_t> s(call, 10, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 11, 1, 0);
   const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
-  const rt::Tensor<opmath_t> grad_twist(call, 14, 2, 0);
+  const rt::Tensor<scalar_t> grad_twist(call, 14, 2, 0);
   rt::Turns<34> outer;
   outer.step(29, twist.stride(1));
   outer.step(30, grad_output.stride(1));
@@ -457,28 +463,28 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> b_held;
     rt::Held<opmath_t> c_held;
     rt::Held<opmath_t> a_held;
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     rt::Held<opmath_t> grad_mix_output_held;
     rt::Held<opmath_t> grad_mix_output_1_held;
     rt::Held<opmath_t> wp_held;
     rt::Held<opmath_t> wv_held;
     rt::Held<opmath_t> wp_held_2;
     rt::Held<opmath_t> wv_held_2;
-    rt::Held<opmath_t> twist_held;
-    rt::Held<opmath_t> twist_held_2;
-    rt::Held<opmath_t> twist_held_3;
-    rt::Held<opmath_t> twist_held_4;
-    rt::Held<opmath_t> point_2_held;
-    rt::Held<opmath_t> point_2_held_2;
-    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<scalar_t> twist_held;
+    rt::Held<scalar_t> twist_held_2;
+    rt::Held<scalar_t> twist_held_3;
+    rt::Held<scalar_t> twist_held_4;
+    rt::Held<scalar_t> point_2_held;
+    rt::Held<scalar_t> point_2_held_2;
+    rt::Held<scalar_t> grad_output_held_2;
     rt::Held<opmath_t> grad_mix_output_held_2;
     rt::Held<opmath_t> grad_mix_output_1_held_2;
     rt::Held<opmath_t> wp_held_3;
     rt::Held<opmath_t> wv_held_3;
-    rt::Held<opmath_t> twist_held_5;
-    rt::Held<opmath_t> twist_held_6;
-    rt::Held<opmath_t> point_2_held_3;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> twist_held_5;
+    rt::Held<scalar_t> twist_held_6;
+    rt::Held<scalar_t> point_2_held_3;
+    rt::Held<scalar_t> grad_output_held_3;
     rt::Held<opmath_t> grad_mix_output_held_3;
     rt::Held<opmath_t> grad_mix_output_1_held_3;
     rt::Held<opmath_t> s_held;
@@ -489,7 +495,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<opmath_t> b_at(b_held, b, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> c_at(c_held, c, run.at[1], run.step[1], run.size);
       const rt::Steady<opmath_t> a_at(a_held, a, run.at[2], run.step[2], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[3], run.step[3], run.size);
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[3], run.step[3], run.size);
       const rt::Steady<opmath_t> grad_mix_output_at(grad_mix_output_held, grad_mix_output, run.at[4], run.step[4],
                                                     run.size);
       const rt::Steady<opmath_t> grad_mix_output_1_at(grad_mix_output_1_held, grad_mix_output_1, run.at[5], run.step[5],
@@ -498,17 +504,17 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<opmath_t> wv_at(wv_held, wv, run.at[7] + 2 * wv.stride(1), run.step[7], run.size);
       const rt::Steady<opmath_t> wp_at_2(wp_held_2, wp, run.at[8] + wp.stride(1), run.step[8], run.size);
       const rt::Steady<opmath_t> wv_at_2(wv_held_2, wv, run.at[9] + wv.stride(1), run.step[9], run.size);
-      const rt::Steady<opmath_t> twist_at(twist_held, twist, run.at[10] + 2 * twist.stride(1), run.step[10], run.size);
-      const rt::Steady<opmath_t> twist_at_2(twist_held_2, twist, run.at[11] + 4 * twist.stride(1), run.step[11],
+      const rt::Steady<scalar_t> twist_at(twist_held, twist, run.at[10] + 2 * twist.stride(1), run.step[10], run.size);
+      const rt::Steady<scalar_t> twist_at_2(twist_held_2, twist, run.at[11] + 4 * twist.stride(1), run.step[11],
                                             run.size);
-      const rt::Steady<opmath_t> twist_at_3(twist_held_3, twist, run.at[12] + twist.stride(1), run.step[12], run.size);
-      const rt::Steady<opmath_t> twist_at_4(twist_held_4, twist, run.at[13] + 5 * twist.stride(1), run.step[13],
+      const rt::Steady<scalar_t> twist_at_3(twist_held_3, twist, run.at[12] + twist.stride(1), run.step[12], run.size);
+      const rt::Steady<scalar_t> twist_at_4(twist_held_4, twist, run.at[13] + 5 * twist.stride(1), run.step[13],
                                             run.size);
-      const rt::Steady<opmath_t> point_2_at(point_2_held, point_2, run.at[14] + 2 * point_2.stride(1), run.step[14],
+      const rt::Steady<scalar_t> point_2_at(point_2_held, point_2, run.at[14] + 2 * point_2.stride(1), run.step[14],
                                             run.size);
-      const rt::Steady<opmath_t> point_2_at_2(point_2_held_2, point_2, run.at[15] + point_2.stride(1), run.step[15],
+      const rt::Steady<scalar_t> point_2_at_2(point_2_held_2, point_2, run.at[15] + point_2.stride(1), run.step[15],
                                               run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[16] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[16] + grad_output.stride(1),
                                                   run.step[16], run.size);
       const rt::Steady<opmath_t> grad_mix_output_at_2(grad_mix_output_held_2, grad_mix_output,
                                                       run.at[17] + grad_mix_output.stride(1), run.step[17], run.size);
@@ -517,11 +523,11 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
                                                         run.size);
       const rt::Steady<opmath_t> wp_at_3(wp_held_3, wp, run.at[19], run.step[19], run.size);
       const rt::Steady<opmath_t> wv_at_3(wv_held_3, wv, run.at[20], run.step[20], run.size);
-      const rt::Steady<opmath_t> twist_at_5(twist_held_5, twist, run.at[21], run.step[21], run.size);
-      const rt::Steady<opmath_t> twist_at_6(twist_held_6, twist, run.at[22] + 3 * twist.stride(1), run.step[22],
+      const rt::Steady<scalar_t> twist_at_5(twist_held_5, twist, run.at[21], run.step[21], run.size);
+      const rt::Steady<scalar_t> twist_at_6(twist_held_6, twist, run.at[22] + 3 * twist.stride(1), run.step[22],
                                             run.size);
-      const rt::Steady<opmath_t> point_2_at_3(point_2_held_3, point_2, run.at[23], run.step[23], run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+      const rt::Steady<scalar_t> point_2_at_3(point_2_held_3, point_2, run.at[23], run.step[23], run.size);
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output,
                                                   run.at[24] + 2 * grad_output.stride(1), run.step[24], run.size);
       const rt::Steady<opmath_t> grad_mix_output_at_3(
           grad_mix_output_held_3, grad_mix_output, run.at[25] + 2 * grad_mix_output.stride(1), run.step[25], run.size);
@@ -531,12 +537,12 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<opmath_t> s_at(s_held, s, run.at[27], run.step[27], run.size);
       const rt::Steady<opmath_t> norm_s_squares_at(norm_s_squares_held, norm_s_squares, run.at[28], run.step[28],
                                                    run.size);
-      const rt::Source<opmath_t> twist_at_7(twist, run.at[29], run.step[29], run.size);
+      const rt::Source<scalar_t> twist_at_7(twist, run.at[29], run.step[29], run.size);
       const rt::Steady<opmath_t> grad_norm_s_at(grad_norm_s_held, grad_norm_s, run.at[31], run.step[31], run.size);
       const rt::Steady<opmath_t> grad_s_at(grad_s_held, grad_s, run.at[32], run.step[32], run.size);
-      rt::Sink<opmath_t> grad_twist_out(grad_twist, run.at[33], run.step[33], run.size);
+      rt::Sink<scalar_t> grad_twist_out(grad_twist, run.at[33], run.step[33], run.size);
       const auto grad_output_1 = [&](int64_t i) { return outer.index(run, 0, i); };
-      const rt::Line<opmath_t> grad_output_at_4(host, grad_output, rt::stretch(run, 30, 1), 0,
+      const rt::Line<scalar_t> grad_output_at_4(host, grad_output, rt::stretch(run, 30, 1), 0,
                                                 rt::clipped(grad_output, 1, 0, grad_output_1));
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
         const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
@@ -638,15 +644,16 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const rt::Tensor<opmath_t> a(call, 0, 1, 0);
   const rt::Tensor<opmath_t> b(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> twist(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_point(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> twist(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_point(call, 6, 2, 0);
   rt::Turns<16> outer;
   outer.step(14, grad_output.stride(1));
   outer.step(15, grad_point.stride(1));
@@ -658,46 +665,46 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> a_held;
     rt::Held<opmath_t> b_held;
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     rt::Held<opmath_t> grad_mix_output_held;
     rt::Held<opmath_t> grad_mix_output_1_held;
-    rt::Held<opmath_t> twist_held;
-    rt::Held<opmath_t> twist_held_2;
-    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<scalar_t> twist_held;
+    rt::Held<scalar_t> twist_held_2;
+    rt::Held<scalar_t> grad_output_held_2;
     rt::Held<opmath_t> grad_mix_output_held_2;
     rt::Held<opmath_t> grad_mix_output_1_held_2;
-    rt::Held<opmath_t> twist_held_3;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> twist_held_3;
+    rt::Held<scalar_t> grad_output_held_3;
     rt::Held<opmath_t> grad_mix_output_held_3;
     rt::Held<opmath_t> grad_mix_output_1_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> a_at(a_held, a, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> b_at(b_held, b, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
       const rt::Steady<opmath_t> grad_mix_output_at(grad_mix_output_held, grad_mix_output, run.at[3], run.step[3],
                                                     run.size);
       const rt::Steady<opmath_t> grad_mix_output_1_at(grad_mix_output_1_held, grad_mix_output_1, run.at[4], run.step[4],
                                                       run.size);
-      const rt::Steady<opmath_t> twist_at(twist_held, twist, run.at[5] + 4 * twist.stride(1), run.step[5], run.size);
-      const rt::Steady<opmath_t> twist_at_2(twist_held_2, twist, run.at[6] + 5 * twist.stride(1), run.step[6],
+      const rt::Steady<scalar_t> twist_at(twist_held, twist, run.at[5] + 4 * twist.stride(1), run.step[5], run.size);
+      const rt::Steady<scalar_t> twist_at_2(twist_held_2, twist, run.at[6] + 5 * twist.stride(1), run.step[6],
                                             run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[7] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[7] + grad_output.stride(1),
                                                   run.step[7], run.size);
       const rt::Steady<opmath_t> grad_mix_output_at_2(grad_mix_output_held_2, grad_mix_output,
                                                       run.at[8] + grad_mix_output.stride(1), run.step[8], run.size);
       const rt::Steady<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1_held_2, grad_mix_output_1,
                                                         run.at[9] + grad_mix_output_1.stride(1), run.step[9], run.size);
-      const rt::Steady<opmath_t> twist_at_3(twist_held_3, twist, run.at[10] + 3 * twist.stride(1), run.step[10],
+      const rt::Steady<scalar_t> twist_at_3(twist_held_3, twist, run.at[10] + 3 * twist.stride(1), run.step[10],
                                             run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output,
                                                   run.at[11] + 2 * grad_output.stride(1), run.step[11], run.size);
       const rt::Steady<opmath_t> grad_mix_output_at_3(
           grad_mix_output_held_3, grad_mix_output, run.at[12] + 2 * grad_mix_output.stride(1), run.step[12], run.size);
       const rt::Steady<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1_held_3, grad_mix_output_1,
                                                         run.at[13] + 2 * grad_mix_output_1.stride(1), run.step[13],
                                                         run.size);
-      const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[14], run.step[14], run.size);
-      rt::Sink<opmath_t> grad_point_out(grad_point, run.at[15], run.step[15], run.size);
+      const rt::Source<scalar_t> grad_output_at_4(grad_output, run.at[14], run.step[14], run.size);
+      rt::Sink<scalar_t> grad_point_out(grad_point, run.at[15], run.step[15], run.size);
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
         const auto value = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
         return value;
@@ -741,11 +748,11 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(se3_exp_act) = {
-    OPGEN_STEP(forward_output),              // 0
-    OPGEN_STEP(backward_c),                  // 1
-    OPGEN_STEP(backward_wv),                 // 2
-    OPGEN_STEP(backward_grad_mix_output_1),  // 3
-    OPGEN_STEP(backward_grad_s),             // 4
-    OPGEN_STEP(backward_grad_twist),         // 5
-    OPGEN_STEP(backward_grad_point),         // 6
+    OPGEN_STORED(forward_output, 0, 1, 2),           // 0
+    OPGEN_STORED(backward_c, 0),                     // 1
+    OPGEN_STORED(backward_wv, 0, 1),                 // 2
+    OPGEN_STORED(backward_grad_mix_output_1, 0, 1),  // 3
+    OPGEN_STORED(backward_grad_s, 3),                // 4
+    OPGEN_STORED(backward_grad_twist, 3, 8, 9, 14),  // 5
+    OPGEN_STORED(backward_grad_point, 2, 5, 6),      // 6
 };

@@ -6,7 +6,7 @@
 namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
     const rt::Tensor<int64_t> size_2(call, 0, 1);
@@ -36,8 +36,9 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_top(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const int64_t S = call.ints[0];
     const rt::Tensor<opmath_t> top(call, 0, 2, 1);
@@ -53,7 +54,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<opmath_t> top(call, 0, 2, 1);
   rt::Loops<3> outer;
@@ -66,7 +67,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
         input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed top_0(segment_at);
         segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
@@ -81,13 +82,14 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto empty = static_cast<opmath_t>(call.reals[0]);
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> top(call, 0, 2, 1);
   const rt::Tensor<int64_t> size_2(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 1);
   const rt::Tensor<bool> condition_2(call, 3, 2, 1);
   rt::Turns<4> outer;
   outer.dim(S, {top.stride(0), size_2.stride(0), output.stride(0), condition_2.stride(0)});
@@ -98,7 +100,7 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> top_at(top, run.at[0], run.step[0], run.size);
       const rt::Steady<int64_t> size_2_at(size_2_held, size_2, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_2_out(condition_2, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, empty](int64_t i) {
         const opmath_t top_value = top_at[i];
@@ -111,10 +113,11 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 1);
   const rt::Tensor<opmath_t> top(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<bool> condition(call, 3, 2, 1);
@@ -125,7 +128,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     const rt::Ahead segment_ahead(segment, 2, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Numbers<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       const auto top_0 = [&](int64_t i) { return segment_at[i]; };
@@ -139,7 +142,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.ints[0];
@@ -184,16 +187,17 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[1];
   const int64_t N = call.ints[0];
   const rt::Tensor<bool> condition(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<int64_t> size_2(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 2, 1);
   const rt::Tensor<int64_t> ties_top(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 5, 2, 1);
   rt::Turns<6> outer;
   outer.dim(N, {condition.stride(0), segment.stride(0), 0, 0, 0, grad_input.stride(0)});
   outer.batch(call, &condition, nullptr, nullptr, &grad_output, &ties_top, &grad_input);
@@ -203,7 +207,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
         const int64_t segment_value = segment_at[i];
@@ -239,10 +243,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(segment_max) = {
-    OPGEN_STEP(forward_size),         // 0
-    OPGEN_STEP(forward_top),          // 1
-    OPGEN_STEP(forward_condition_2),  // 2
-    OPGEN_STEP(forward_condition),    // 3
-    OPGEN_STEP(backward_ties_top),    // 4
-    OPGEN_STEP(backward_grad_input),  // 5
+    OPGEN_STEP(forward_size),            // 0
+    OPGEN_STEP(forward_top),             // 1
+    OPGEN_STEP(forward_condition_2),     // 2
+    OPGEN_STORED(forward_condition, 0),  // 3
+    OPGEN_STEP(backward_ties_top),       // 4
+    OPGEN_STEP(backward_grad_input),     // 5
 };

@@ -6,7 +6,7 @@
 namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
     const rt::Tensor<int64_t> size_2(call, 0, 1);
@@ -36,14 +36,15 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
     rt::clear(host, total_2);
   }
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
   rt::Loops<3> outer;
@@ -56,7 +57,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
         input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed total_2_0(segment_at);
         segment_ahead.row(total_2, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
@@ -71,12 +72,13 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
   const rt::Tensor<int64_t> size_2(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 1);
   rt::Turns<3> outer;
   outer.dim(S, {total_2.stride(0), size_2.stride(0), output.stride(0)});
   outer.batch(call, &total_2, nullptr, &output);
@@ -86,7 +88,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> total_2_at(total_2, run.at[0], run.step[0], run.size);
       const rt::Steady<int64_t> size_2_at(size_2_held, size_2, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, total_2_at[i] / rt::max(size_2_at[i], int64_t{1})); });
     });
   });
@@ -94,10 +96,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t S = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<int64_t> size_2(call, 1, 1);
   const rt::Tensor<opmath_t> grad_total(call, 2, 2, 1);
   rt::Turns<3> outer;
@@ -107,7 +110,7 @@ int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<int64_t> size_2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Steady<int64_t> size_2_at(size_2_held, size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_total_out(grad_total, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
@@ -120,12 +123,13 @@ int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_total(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 1);
   rt::Turns<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_total, nullptr, &grad_input);
@@ -134,7 +138,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     const rt::Ahead segment_ahead(segment, 1, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Numbers<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       const auto grad_total_0 = [&](int64_t i) { return segment_at[i]; };
       if (segment_at.same) segment_ahead.row(grad_total, 0, run.at[0], run.step[0], run.size, run.at[1]);
       const rt::Line<opmath_t> grad_total_at(host, grad_total, rt::stretch(run, 0, segment_at.same), 0,
@@ -148,9 +152,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(segment_mean) = {
-    OPGEN_STEP(forward_size),             // 0
-    OPGEN_STEP(forward_total),            // 1
-    OPGEN_STEP(forward_output),           // 2
-    OPGEN_STEP(backward_grad_total),      // 3
-    OPGEN_MOVES(backward_grad_input, 3),  // 4
+    OPGEN_STEP(forward_size),              // 0
+    OPGEN_STEP(forward_total),             // 1
+    OPGEN_STEP(forward_output),            // 2
+    OPGEN_STORED(backward_grad_total, 0),  // 3
+    OPGEN_MOVES(backward_grad_input, 3),   // 4
 };

@@ -6,8 +6,9 @@
 namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_top(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const int64_t S = call.ints[0];
     const rt::Tensor<opmath_t> top(call, 0, 2, 1);
@@ -23,7 +24,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t E = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<opmath_t> top(call, 0, 2, 1);
   rt::Loops<3> outer;
@@ -36,7 +37,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
         input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed top_0(segment_at);
         segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
@@ -51,15 +52,16 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
     rt::clear(host, total_2);
   }
   const int64_t E = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> input(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> top(call, 3, 2, 1);
   const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
   rt::Loops<4> outer;
@@ -72,7 +74,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[0]);
-        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
         input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Fixed top_0(segment_at);
         segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[0]);
@@ -90,14 +92,15 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t E = call.ints[0];
   const rt::Tensor<int64_t> segment(call, 0, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> top(call, 2, 2, 1);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 4, 2, 1);
   rt::Turns<5> outer;
   outer.dim(E, {segment.stride(0), input.stride(0), 0, 0, output.stride(0)});
   outer.batch(call, nullptr, &input, &top, &total_2, &output);
@@ -107,8 +110,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto top_0 = [&](int64_t i) { return segment_at[i]; };
       if (segment_at.same) segment_ahead.row(top, 0, run.at[2], run.step[2], run.size, run.at[0]);
       const rt::Line<opmath_t> top_at(host, top, rt::stretch(run, 2, segment_at.same), 0,
@@ -123,15 +126,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> dot_output(call, 0, 2, 1);
     rt::clear(host, dot_output);
   }
   const int64_t E = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 1);
   const rt::Tensor<int64_t> segment(call, 3, 1);
   const rt::Tensor<opmath_t> dot_output(call, 0, 2, 1);
   rt::Loops<4> outer;
@@ -145,9 +149,9 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[2]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> output_at(output, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> output_at(output, point.at[1], columns.step[1], columns.size);
         output_apart.run(output, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Fixed dot_output_0(segment_at);
         segment_ahead.row(dot_output, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
@@ -162,14 +166,15 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t E = call.ints[0];
-  const rt::Tensor<opmath_t> output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> output(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 1);
   const rt::Tensor<opmath_t> dot_output(call, 2, 2, 1);
   const rt::Tensor<int64_t> segment(call, 3, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 4, 2, 1);
   rt::Turns<5> outer;
   outer.dim(E, {output.stride(0), grad_output.stride(0), 0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &output, &grad_output, &dot_output, nullptr, &grad_input);
@@ -177,10 +182,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     const rt::Ahead segment_ahead(segment, 3, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> output_at(output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> output_at(output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       const rt::Numbers<int64_t> segment_at(segment, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
       const auto dot_output_0 = [&](int64_t i) { return segment_at[i]; };
       if (segment_at.same) segment_ahead.row(dot_output, 0, run.at[2], run.step[2], run.size, run.at[3]);
       const rt::Line<opmath_t> dot_output_at(host, dot_output, rt::stretch(run, 2, segment_at.same), 0,
@@ -197,9 +202,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(segment_softmax) = {
-    OPGEN_STEP(forward_top),          // 0
-    OPGEN_STEP(forward_total),        // 1
-    OPGEN_STEP(forward_output),       // 2
-    OPGEN_STEP(backward_dot_output),  // 3
-    OPGEN_STEP(backward_grad_input),  // 4
+    OPGEN_STEP(forward_top),                     // 0
+    OPGEN_STEP(forward_total),                   // 1
+    OPGEN_STORED(forward_output, 1, 4),          // 2
+    OPGEN_STEP(backward_dot_output),             // 3
+    OPGEN_STORED(backward_grad_input, 0, 1, 4),  // 4
 };

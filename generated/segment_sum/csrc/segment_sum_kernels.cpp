@@ -6,14 +6,15 @@
 namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> output(call, 0, 2, 1);
     rt::clear(host, output);
   }
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<opmath_t> output(call, 0, 2, 1);
   rt::Loops<3> outer;
@@ -26,7 +27,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
         input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Fixed output_0(segment_at);
         segment_ahead.row(output, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
@@ -41,12 +42,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 1);
   rt::Turns<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_input);
@@ -55,10 +56,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     const rt::Ahead segment_ahead(segment, 1, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Numbers<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       const auto grad_output_0 = [&](int64_t i) { return segment_at[i]; };
       if (segment_at.same) segment_ahead.row(grad_output, 0, run.at[0], run.step[0], run.size, run.at[1]);
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, segment_at.same), 0,
+      const rt::Line<scalar_t> grad_output_at(host, grad_output, rt::stretch(run, 0, segment_at.same), 0,
                                               rt::checked(grad_output, 0, grad_output.stride(0), 0, grad_output_0));
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
     });

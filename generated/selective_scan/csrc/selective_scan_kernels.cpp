@@ -6,16 +6,17 @@
 namespace {
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_h(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[2];
   const int64_t D = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> delta(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> a(call, 1, 2);
+  const rt::Tensor<scalar_t> delta(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> a(call, 1, 2);
   const rt::Tensor<opmath_t> h(call, 2, 4, 0);
-  const rt::Tensor<opmath_t> b(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> u(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> b(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> u(call, 4, 3, 0);
   rt::Turns<6> outer;
   outer.batch(call, &delta, nullptr, &h, &b, &u, &h);
   outer.dim(D, {delta.stride(2), a.stride(0), h.stride(2), 0, u.stride(2), h.stride(2)}, true);
@@ -26,10 +27,10 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
       if (run.size >= rt::lane_count) {
         for (int64_t t = 0; t < T; ++t) {
           {
-            const rt::Source<opmath_t> delta_at(delta, run.at[0] + t * delta.stride(1), run.step[0], run.size);
-            const rt::Source<opmath_t> a_at(a, run.at[1], run.step[1], run.size);
-            const rt::Source<opmath_t> b_at(b, run.at[3] + t * b.stride(1), run.step[3], run.size);
-            const rt::Source<opmath_t> u_at(u, run.at[4] + t * u.stride(1), run.step[4], run.size);
+            const rt::Source<scalar_t> delta_at(delta, run.at[0] + t * delta.stride(1), run.step[0], run.size);
+            const rt::Source<scalar_t> a_at(a, run.at[1], run.step[1], run.size);
+            const rt::Source<scalar_t> b_at(b, run.at[3] + t * b.stride(1), run.step[3], run.size);
+            const rt::Source<scalar_t> u_at(u, run.at[4] + t * u.stride(1), run.step[4], run.size);
             rt::Sink<opmath_t> h_out(h, run.at[5] + t * h.stride(1), run.step[5], run.size);
             const rt::Fixed h_1(t - 1);
             const rt::Line<opmath_t> h_at(host, h, rt::stretch(run, 2, 1), 0, rt::clipped(h, 1, h.stride(1), h_1));
@@ -64,16 +65,17 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_y(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t N = call.ints[2];
-  const rt::Tensor<opmath_t> c(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> c(call, 0, 3, 0);
   const rt::Tensor<opmath_t> h(call, 1, 4, 0);
-  const rt::Tensor<opmath_t> skip(call, 2, 1);
-  const rt::Tensor<opmath_t> u(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> skip(call, 2, 1);
+  const rt::Tensor<scalar_t> u(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> y(call, 4, 3, 0);
   rt::Loops<5> outer;
   outer.batch(call, &c, &h, nullptr, &u, &y);
   outer.dim(T, {c.stride(1), h.stride(1), 0, u.stride(1), y.stride(1)});
@@ -84,9 +86,12 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> sum_n_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> c_at(c, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> c_at(c, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> h_at(h, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_n_fold.add(lane, c_at[i] * h_at[i]); });
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
+          const auto value = c_at[i] * h_at[i];
+          sum_n_fold.add(lane, value);
+        });
         sum_n_fold.ran(run.size);
       });
       const opmath_t sum_n = sum_n_fold.value(over_n.count);
@@ -97,16 +102,17 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[2];
   const int64_t D = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> grad_y(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> c(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> c(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_h(call, 2, 4, 0);
-  const rt::Tensor<opmath_t> delta(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> a(call, 4, 2);
+  const rt::Tensor<scalar_t> delta(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> a(call, 4, 2);
   rt::Turns<6> outer;
   outer.batch(call, &grad_y, &c, &grad_h, &delta, nullptr, &grad_h);
   outer.step(0, grad_y.stride(2));
@@ -122,14 +128,14 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
       if (run.size >= rt::lane_count) {
         for (int64_t t = T - 1; t >= 0; --t) {
           {
-            const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0] + t * grad_y.stride(1), run.step[0], run.size);
-            const rt::Source<opmath_t> c_at(c, run.at[1] + t * c.stride(1), run.step[1], run.size);
-            const rt::Source<opmath_t> a_at(a, run.at[4], run.step[4], run.size);
+            const rt::Source<scalar_t> grad_y_at(grad_y, run.at[0] + t * grad_y.stride(1), run.step[0], run.size);
+            const rt::Source<scalar_t> c_at(c, run.at[1] + t * c.stride(1), run.step[1], run.size);
+            const rt::Source<scalar_t> a_at(a, run.at[4], run.step[4], run.size);
             rt::Sink<opmath_t> grad_h_out(grad_h, run.at[5] + t * grad_h.stride(1), run.step[5], run.size);
             const rt::Fixed grad_h_1(t + 1);
             const rt::Line<opmath_t> grad_h_at(host, grad_h, rt::stretch(run, 2, 1), 0,
                                                rt::clipped(grad_h, 1, grad_h.stride(1), grad_h_1));
-            const rt::Line<opmath_t> delta_at(host, delta, rt::stretch(run, 3, 1), 0,
+            const rt::Line<scalar_t> delta_at(host, delta, rt::stretch(run, 3, 1), 0,
                                               rt::clipped(delta, 1, delta.stride(1), grad_h_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const opmath_t chosen = rt::blend(t + 1 < T, grad_h_at[i] * rt::exp(delta_at[i] * a_at[i]), opmath_t(0));
@@ -160,21 +166,22 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t N = call.ints[2];
-  const rt::Tensor<opmath_t> delta(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> u(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> delta(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> u(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_h(call, 2, 4, 0);
-  const rt::Tensor<opmath_t> b(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> a(call, 4, 2);
+  const rt::Tensor<scalar_t> b(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> a(call, 4, 2);
   const rt::Tensor<opmath_t> h(call, 5, 4, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 7, 3, 0);
-  const rt::Tensor<opmath_t> skip(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_delta(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_u(call, 9, 3, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 7, 3, 0);
+  const rt::Tensor<scalar_t> skip(call, 8, 1);
+  const rt::Tensor<scalar_t> grad_delta(call, 6, 3, 0);
+  const rt::Tensor<scalar_t> grad_u(call, 9, 3, 0);
   rt::Loops<10> outer;
   outer.batch(call, &delta, &u, &grad_h, &b, nullptr, &h, &grad_y, nullptr, &grad_delta, &grad_u);
   outer.step(0, delta.stride(1));
@@ -206,11 +213,11 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_delta_value_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_h_at(grad_h, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> b_at(b, run.at[3], run.step[3], run.size);
-        const rt::Source<opmath_t> a_at(a, run.at[4], run.step[4], run.size);
+        const rt::Source<scalar_t> b_at(b, run.at[3], run.step[3], run.size);
+        const rt::Source<scalar_t> a_at(a, run.at[4], run.step[4], run.size);
         const rt::Fixed h_1(outer.index(row, 0, 0) - 1);
         const rt::Line<opmath_t> h_at(host, h, rt::stretch(run, 5, 1), 0, rt::clipped(h, 1, h.stride(1), h_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_h_value = grad_h_at[i];
           const opmath_t b_value = b_at[i];
           const opmath_t a_value = a_at[i];
@@ -232,16 +239,17 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
   const int64_t N = call.ints[1];
   const int64_t T = call.ints[2];
-  const rt::Tensor<opmath_t> a(call, 0, 2);
-  const rt::Tensor<opmath_t> delta(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> a(call, 0, 2);
+  const rt::Tensor<scalar_t> delta(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_h(call, 2, 4, 0);
   const rt::Tensor<opmath_t> h(call, 3, 4, 0);
-  const rt::Tensor<opmath_t> grad_a(call, 4, 2);
+  const rt::Tensor<scalar_t> grad_a(call, 4, 2);
   rt::Turns<5> outer;
   outer.dim(D, {a.stride(0), delta.stride(2), grad_h.stride(2), h.stride(2), grad_a.stride(0)});
   outer.dim(N, {a.stride(1), 0, grad_h.stride(3), h.stride(3), grad_a.stride(1)});
@@ -253,12 +261,12 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart delta_apart(delta, 1, over_batch_t);
     const rt::Apart grad_h_apart(grad_h, 2, over_batch_t);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const rt::Source<opmath_t> a_at(a, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<scalar_t> a_at(a, columns.at[0], columns.step[0], columns.size);
       opmath_t a_value_2[rt::block];
       rt::each(columns.size, [&](int64_t i) { a_value_2[i] = a_at[i]; });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_a_value_fold(columns.size);
       over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
         delta_apart.run(delta, point.first, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> grad_h_at(grad_h, point.at[2], columns.step[2], columns.size);
         grad_h_apart.run(grad_h, point.first, point.at[2], columns.step[2], columns.size);
@@ -274,7 +282,7 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
         grad_a_value_fold.ran(columns.size);
       });
       grad_a_value_fold.finish();
-      rt::Sink<opmath_t> grad_a_out(grad_a, columns.at[4], columns.step[4], columns.size);
+      rt::Sink<scalar_t> grad_a_out(grad_a, columns.at[4], columns.step[4], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_a_out.set(i, grad_a_value_fold[i]); });
     });
   });
@@ -282,15 +290,16 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t N = call.ints[1];
   const int64_t D = call.ints[2];
   const rt::Tensor<opmath_t> grad_h(call, 0, 4, 0);
-  const rt::Tensor<opmath_t> delta(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> u(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_b(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> delta(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> u(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_b(call, 3, 3, 0);
   rt::Turns<4> outer;
   outer.batch(call, &grad_h, &delta, &u, &grad_b);
   outer.dim(T, {grad_h.stride(1), delta.stride(1), u.stride(1), grad_b.stride(1)});
@@ -307,15 +316,15 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_h_at(grad_h, point.at[0], columns.step[0], columns.size);
         grad_h_apart.run(grad_h, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
         delta_apart.run(delta, point.first, point.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> u_at(u, point.at[2], columns.step[2], columns.size);
+        const rt::Source<scalar_t> u_at(u, point.at[2], columns.step[2], columns.size);
         u_apart.run(u, point.first, point.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_b_value_fold.add(i, grad_h_at[i] * delta_at[i] * u_at[i]); });
         grad_b_value_fold.ran(columns.size);
       });
       grad_b_value_fold.finish();
-      rt::Sink<opmath_t> grad_b_out(grad_b, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<scalar_t> grad_b_out(grad_b, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_b_out.set(i, grad_b_value_fold[i]); });
     });
   });
@@ -323,14 +332,15 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t N = call.ints[1];
   const int64_t D = call.ints[2];
-  const rt::Tensor<opmath_t> grad_y(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 0, 3, 0);
   const rt::Tensor<opmath_t> h(call, 1, 4, 0);
-  const rt::Tensor<opmath_t> grad_c(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> grad_c(call, 2, 3, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_y, &h, &grad_c);
   outer.dim(T, {grad_y.stride(1), h.stride(1), grad_c.stride(1)});
@@ -344,7 +354,7 @@ int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_c_value_fold(columns.size);
       over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
         grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> h_at(h, point.at[1], columns.step[1], columns.size);
         h_apart.run(h, point.first, point.at[1], columns.step[1], columns.size);
@@ -352,7 +362,7 @@ int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
         grad_c_value_fold.ran(columns.size);
       });
       grad_c_value_fold.finish();
-      rt::Sink<opmath_t> grad_c_out(grad_c, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<scalar_t> grad_c_out(grad_c, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_c_out.set(i, grad_c_value_fold[i]); });
     });
   });
@@ -360,13 +370,14 @@ int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_skip(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
   const int64_t T = call.ints[1];
-  const rt::Tensor<opmath_t> grad_y(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> u(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_skip(call, 2, 1);
+  const rt::Tensor<scalar_t> grad_y(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> u(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_skip(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(D, {grad_y.stride(2), u.stride(2), grad_skip.stride(0)});
   rt::Loops<3> over_batch_t;
@@ -378,15 +389,15 @@ int backward_grad_skip(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_skip_value_fold(columns.size);
       over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
+        const rt::Source<scalar_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
         grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> u_at(u, point.at[1], columns.step[1], columns.size);
+        const rt::Source<scalar_t> u_at(u, point.at[1], columns.step[1], columns.size);
         u_apart.run(u, point.first, point.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_skip_value_fold.add(i, grad_y_at[i] * u_at[i]); });
         grad_skip_value_fold.ran(columns.size);
       });
       grad_skip_value_fold.finish();
-      rt::Sink<opmath_t> grad_skip_out(grad_skip, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<scalar_t> grad_skip_out(grad_skip, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_skip_out.set(i, grad_skip_value_fold[i]); });
     });
   });
@@ -396,12 +407,12 @@ int backward_grad_skip(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(selective_scan) = {
-    OPGEN_STEP(forward_h),            // 0
-    OPGEN_STEP(forward_y),            // 1
-    OPGEN_STEP(backward_grad_h),      // 2
-    OPGEN_STEP(backward_grad_delta),  // 3
-    OPGEN_STEP(backward_grad_a),      // 4
-    OPGEN_STEP(backward_grad_b),      // 5
-    OPGEN_STEP(backward_grad_c),      // 6
-    OPGEN_STEP(backward_grad_skip),   // 7
+    OPGEN_STEP(forward_h),                                      // 0
+    OPGEN_STORED(forward_y, 0, 2, 3, 4),                        // 1
+    OPGEN_STEP(backward_grad_h),                                // 2
+    OPGEN_STORED(backward_grad_delta, 0, 1, 3, 4, 6, 7, 8, 9),  // 3
+    OPGEN_STORED(backward_grad_a, 0, 1, 4),                     // 4
+    OPGEN_STORED(backward_grad_b, 1, 2, 3),                     // 5
+    OPGEN_STORED(backward_grad_c, 0, 2),                        // 6
+    OPGEN_STORED(backward_grad_skip, 0, 1, 2),                  // 7
 };

@@ -6,16 +6,17 @@
 namespace {
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[1];
   const int64_t D = call.ints[2];
   const int64_t d_padded = rt::padded(D);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t M = call.ints[0];
-  const rt::Tensor<opmath_t> x(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> f(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> x(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> y(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> f(call, 2, 2, 0);
   const rt::Tensor<opmath_t> logsumexp_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> logsumexp_j_sum(call, 4, 2, 0);
   rt::Loops<5> outer;
@@ -43,7 +44,7 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::Fold<rt::Max, opmath_t> tile_max;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               ratio(r, i) = (f_tile[i] - cost(r, i)) / eps;
               tile_max.add(lane, ratio(r, i));
             });
@@ -52,7 +53,7 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
               logsumexp_j_sum_value_fold[r].scale(factor);
             }
             const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold[r].shift;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               logsumexp_j_sum_value_fold[r].add(lane, rt::exp(ratio(r, i) - logsumexp_j_max_shift));
             });
             logsumexp_j_sum_value_fold[r].ran(size);
@@ -71,14 +72,15 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> logsumexp_j_max(call, 0, 2, 0);
   const rt::Tensor<opmath_t> logsumexp_j_sum(call, 1, 2, 0);
   const rt::Tensor<opmath_t> logsumexp_j(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 3, 2, 0);
   rt::Turns<4> outer;
   outer.batch(call, &logsumexp_j_max, &logsumexp_j_sum, &logsumexp_j, &output);
   outer.step(0, logsumexp_j_max.stride(1));
@@ -92,7 +94,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logsumexp_j_max_at(logsumexp_j_max, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logsumexp_j_sum_at(logsumexp_j_sum, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> logsumexp_j_out(logsumexp_j, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t logsumexp_j_max_value_2 = logsumexp_j_max_at[i];
         const bool mask = rt::isfinite(logsumexp_j_max_value_2);
@@ -107,11 +109,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t M = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_logsumexp_j(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_logsumexp_j);
@@ -119,7 +122,7 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_logsumexp_j_out(grad_logsumexp_j, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, eps](int64_t i) { grad_logsumexp_j_out.set(i, -(eps * grad_output_at[i])); });
     });
@@ -128,8 +131,9 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[2];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -137,9 +141,9 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t M = call.ints[0];
-  const rt::Tensor<opmath_t> x(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> f(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> x(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> y(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> f(call, 4, 2, 0);
   const rt::Tensor<opmath_t> logsumexp_j(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_logsumexp_j(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_x_sum(call, 5, 3, 0);
@@ -218,12 +222,13 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_x_sum(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_x(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
@@ -232,7 +237,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_x_sum_at(grad_x_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_x_out.set(i, 2 * grad_x_sum_at[i]); });
     });
   });
@@ -240,8 +245,9 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[2];
   const int64_t D = call.ints[1];
   const int64_t d_2_padded = rt::padded(D);
@@ -249,11 +255,11 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const auto number_2 = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> x(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 2, 3, 0);
+  const rt::Tensor<scalar_t> x(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> y(call, 2, 3, 0);
   const rt::Tensor<opmath_t> logsumexp_j(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_logsumexp_j(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> f(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> f(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_f_sum(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_y_sum(call, 6, 3, 0);
   rt::Loops<9> outer;
@@ -302,7 +308,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             const opmath_t f_value_here = f_value_of[r];
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+            rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
               const opmath_t exp_value = rt::exp((f_value_here - cost_2(r, i)) / eps - logsumexp_j_value_2);
               const bool mask = logsumexp_j_value_2 == -rt::inf<opmath_t>();
@@ -332,12 +338,13 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_y_sum(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});
@@ -346,7 +353,7 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_y_sum_at(grad_y_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_y_out(grad_y, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_y_out(grad_y, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_y_out.set(i, -2 * grad_y_sum_at[i]); });
     });
   });
@@ -354,12 +361,13 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_f(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_f_sum(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_f(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_f(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_f_sum, &grad_f);
   outer.dim(N, {grad_f_sum.stride(1), grad_f.stride(1)});
@@ -367,7 +375,7 @@ int backward_grad_f(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_f_sum_at(grad_f_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_f_out(grad_f, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_f_out(grad_f, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, eps](int64_t i) { grad_f_out.set(i, grad_f_sum_at[i] / eps); });
     });
   });
@@ -377,12 +385,12 @@ int backward_grad_f(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(sinkhorn_softmin) = {
-    OPGEN_STEP(forward_logsumexp_j_sum),    // 0
-    OPGEN_STEP(forward_output),             // 1
-    OPGEN_STEP(backward_grad_logsumexp_j),  // 2
-    OPGEN_STEP(backward_grad_x_sum),        // 3
-    OPGEN_STEP(backward_grad_x),            // 4
-    OPGEN_STEP(backward_grad_f_sum),        // 5
-    OPGEN_STEP(backward_grad_y),            // 6
-    OPGEN_STEP(backward_grad_f),            // 7
+    OPGEN_STEP(forward_logsumexp_j_sum),         // 0
+    OPGEN_STEP(forward_output),                  // 1
+    OPGEN_STORED(backward_grad_logsumexp_j, 0),  // 2
+    OPGEN_STEP(backward_grad_x_sum),             // 3
+    OPGEN_STEP(backward_grad_x),                 // 4
+    OPGEN_STEP(backward_grad_f_sum),             // 5
+    OPGEN_STEP(backward_grad_y),                 // 6
+    OPGEN_STEP(backward_grad_f),                 // 7
 };

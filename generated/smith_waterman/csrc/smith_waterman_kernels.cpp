@@ -7,12 +7,13 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_s(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
-  const rt::Tensor<opmath_t> score(call, 0, 3, 0);
+  const rt::Tensor<scalar_t> score(call, 0, 3, 0);
   const rt::Tensor<opmath_t> s(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &score, &s);
@@ -21,7 +22,7 @@ int forward_s(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> score_at(score, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> score_at(score, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> s_out(s, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, temperature](int64_t i) { s_out.set(i, score_at[i] / temperature); });
     });
@@ -30,8 +31,9 @@ int forward_s(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
@@ -243,14 +245,15 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> h_waves(call, 0, 3, 0);
   const rt::Tensor<opmath_t> logsumexp_i_j(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &h_waves, &logsumexp_i_j, &output);
   rt::Loops<3> over_i_j;
@@ -261,7 +264,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> logsumexp_i_j_max_fold;
       over_i_j.runs<rt::block>(0, over_i_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> h_waves_at(h_waves, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
           const auto value = h_waves_at[i];
           logsumexp_i_j_max_fold.add(lane, value);
         });
@@ -271,7 +274,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> logsumexp_i_j_sum_fold;
       over_i_j.runs<rt::block>(0, over_i_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> h_waves_at(h_waves, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::exp(h_waves_at[i] - logsumexp_i_j_shift);
           logsumexp_i_j_sum_fold.add(lane, value);
         });
@@ -287,14 +290,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> logsumexp_i_j(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> score(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> score(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 3, 1, 0);
   const rt::Tensor<opmath_t> h_waves(call, 4, 3, 0);
   const rt::Tensor<opmath_t> s(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_h(call, 5, 3, 0);
@@ -305,11 +309,11 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> logsumexp_i_j_held;
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> logsumexp_i_j_at(logsumexp_i_j_held, logsumexp_i_j, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> score_at(score, run.at[1], run.step[1], run.size);
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> score_at(score, run.at[1], run.step[1], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> s_out(s, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_h_out(grad_h, run.at[5], run.step[5], run.size);
       const auto h_waves_1 = [&](int64_t i) { return outer.index(run, 0, 0) + outer.index(run, 1, i); };
@@ -330,8 +334,9 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
@@ -727,8 +732,9 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
@@ -736,7 +742,7 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> paired_waves(call, 1, 3, 0);
   const rt::Tensor<opmath_t> apart_waves(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_h_waves(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_score(call, 4, 3, 0);
+  const rt::Tensor<scalar_t> grad_score(call, 4, 3, 0);
   rt::Turns<5> outer;
   outer.batch(call, &s, &paired_waves, &apart_waves, &grad_h_waves, &grad_score);
   outer.dim(N, {s.stride(1), paired_waves.stride(1), 0, 0, grad_score.stride(1)}, true);
@@ -751,7 +757,7 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> s_at(s, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> paired_waves_at(paired_waves, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_score_out(grad_score, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_score_out(grad_score, run.at[4], run.step[4], run.size);
       const auto apart_waves_1 = [&](int64_t i) { return outer.index(run, 1, i) + outer.index(run, 0, 0); };
       const rt::Line<opmath_t> apart_waves_at(host, apart_waves, rt::stretch(run, 2, 1), 0,
                                               rt::clipped(apart_waves, 1, apart_waves.stride(1), apart_waves_1));
@@ -773,10 +779,10 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(smith_waterman) = {
-    OPGEN_STEP(forward_s),               // 0
-    OPGEN_STEP(forward_h_waves),         // 1
-    OPGEN_STEP(forward_output),          // 2
-    OPGEN_STEP(backward_grad_h),         // 3
-    OPGEN_STEP(backward_grad_h_before),  // 4
-    OPGEN_STEP(backward_grad_score),     // 5
+    OPGEN_STORED(forward_s, 0),           // 0
+    OPGEN_STEP(forward_h_waves),          // 1
+    OPGEN_STEP(forward_output),           // 2
+    OPGEN_STORED(backward_grad_h, 1, 3),  // 3
+    OPGEN_STEP(backward_grad_h_before),   // 4
+    OPGEN_STEP(backward_grad_score),      // 5
 };

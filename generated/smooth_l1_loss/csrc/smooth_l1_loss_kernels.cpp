@@ -6,16 +6,17 @@
 namespace {
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const auto shift = static_cast<opmath_t>(call.reals[2]);
   const auto divisor_2 = static_cast<opmath_t>(call.reals[3]);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 3, 0);
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &difference, nullptr);
   struct Part {
@@ -26,10 +27,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, beta, divisor, shift](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, beta, divisor, shift](int64_t i, int lane) {
         const opmath_t difference_2 = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_2);
         output_sum_fold.add(lane, error < beta ? error * error / divisor : error - shift);
@@ -44,23 +45,24 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const auto shift = static_cast<opmath_t>(call.reals[2]);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &input, &target, &difference, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, beta, divisor, shift](int64_t i) {
         const opmath_t difference_value = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_value);
@@ -73,22 +75,23 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> difference(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &difference, nullptr, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> difference_at(difference, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, beta, divisor](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
@@ -103,21 +106,22 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> difference(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &difference, &grad_output, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> difference_at(difference, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
@@ -134,8 +138,8 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(smooth_l1_loss) = {
-    OPGEN_STEP(forward_0_output),        // 0
-    OPGEN_STEP(forward_2_output),        // 1
-    OPGEN_STEP(backward_0_grad_target),  // 2
-    OPGEN_STEP(backward_2_grad_target),  // 3
+    OPGEN_STORED(forward_0_output, 0, 1, 3),        // 0
+    OPGEN_STORED(forward_2_output, 0, 1, 3),        // 1
+    OPGEN_STEP(backward_0_grad_target),             // 2
+    OPGEN_STORED(backward_2_grad_target, 1, 2, 3),  // 3
 };

@@ -6,24 +6,25 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> alpha(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> input(call, 0, 3, 2);
+  const rt::Tensor<scalar_t> alpha(call, 1, 1);
+  const rt::Tensor<scalar_t> output(call, 2, 3, 2);
   rt::Turns<3> outer;
   outer.dim(N, {input.stride(0), 0, output.stride(0)});
   outer.dim(C, {input.stride(1), alpha.stride(0), output.stride(1)});
   outer.batch(call, &input, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> alpha_held;
+    rt::Held<scalar_t> alpha_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> alpha_at(alpha_held, alpha, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> alpha_at(alpha_held, alpha, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& alpha_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t input_value = input_at[i];
@@ -38,26 +39,27 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> alpha(call, 0, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 2);
+  const rt::Tensor<scalar_t> alpha(call, 0, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> grad_input(call, 3, 3, 2);
   rt::Turns<4> outer;
   outer.dim(N, {0, input.stride(0), grad_output.stride(0), grad_input.stride(0)});
   outer.dim(C, {alpha.stride(0), input.stride(1), grad_output.stride(1), grad_input.stride(1)});
   outer.batch(call, nullptr, &input, &grad_output, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> alpha_held;
+    rt::Held<scalar_t> alpha_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Resting<opmath_t> alpha_at(alpha_held, alpha, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      rt::Resting<scalar_t> alpha_at(alpha_held, alpha, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       const auto lanes = [&](const auto& alpha_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t product = alpha_at[i] * input_at[i];
@@ -71,14 +73,15 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> alpha(call, 0, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> grad_alpha(call, 3, 1);
+  const rt::Tensor<scalar_t> alpha(call, 0, 1);
+  const rt::Tensor<scalar_t> input(call, 1, 3, 2);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 3, 2);
+  const rt::Tensor<scalar_t> grad_alpha(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(C, {alpha.stride(0), input.stride(1), grad_output.stride(1), grad_alpha.stride(0)});
   rt::Loops<4> over_n_batch;
@@ -90,9 +93,9 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
       const opmath_t power = alpha_value * alpha_value;
       rt::Fold<rt::Sum, opmath_t> grad_alpha_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t input_value = input_at[i];
           const opmath_t product_2 = alpha_value * input_value;
           const opmath_t sin_product_2 = rt::sin(product_2);
@@ -111,7 +114,7 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(snake_activation) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
-    OPGEN_STEP(backward_grad_alpha),  // 2
+    OPGEN_STORED(forward_output, 0, 1, 2),          // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2, 3),  // 1
+    OPGEN_STORED(backward_grad_alpha, 0, 1, 2, 3),  // 2
 };

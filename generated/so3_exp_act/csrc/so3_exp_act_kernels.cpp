@@ -7,24 +7,25 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> rotation(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> rotation(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> point_2(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Loops<9> outer;
   outer.batch(call, &rotation, &rotation, &rotation, &point_2, &point_2, &point_2, &output, &output, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
-      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[2] + 2 * rotation.stride(1), run.step[2], run.size);
-      const rt::Source<opmath_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[4] + 2 * point_2.stride(1), run.step[4], run.size);
-      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[5] + point_2.stride(1), run.step[5], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> output_out_2(output, run.at[7] + output.stride(1), run.step[7], run.size);
-      rt::Sink<opmath_t> output_out_3(output, run.at[8] + 2 * output.stride(1), run.step[8], run.size);
+      const rt::Source<scalar_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> rotation_at_2(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
+      const rt::Source<scalar_t> rotation_at_3(rotation, run.at[2] + 2 * rotation.stride(1), run.step[2], run.size);
+      const rt::Source<scalar_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> point_2_at_2(point_2, run.at[4] + 2 * point_2.stride(1), run.step[4], run.size);
+      const rt::Source<scalar_t> point_2_at_3(point_2, run.at[5] + point_2.stride(1), run.step[5], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> output_out_2(output, run.at[7] + output.stride(1), run.step[7], run.size);
+      rt::Sink<scalar_t> output_out_3(output, run.at[8] + 2 * output.stride(1), run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t rotation_value_4 = rotation_at[i];
         const opmath_t s_2 = rotation_value_4 * rotation_value_4;
@@ -75,9 +76,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_b(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> rotation(call, 0, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> rotation(call, 0, 2, 0);
   const rt::Tensor<opmath_t> s(call, 1, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 2, 1, 0);
   const rt::Tensor<opmath_t> a(call, 3, 1, 0);
@@ -86,9 +88,9 @@ int backward_b(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &rotation, &rotation, &rotation, &s, &norm_s_squares, &a, &b);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
-      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[2] + 2 * rotation.stride(1), run.step[2], run.size);
+      const rt::Source<scalar_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> rotation_at_2(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
+      const rt::Source<scalar_t> rotation_at_3(rotation, run.at[2] + 2 * rotation.stride(1), run.step[2], run.size);
       rt::Sink<opmath_t> s_out(s, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> norm_s_squares_out(norm_s_squares, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> a_out(a, run.at[5], run.step[5], run.size);
@@ -123,31 +125,32 @@ int backward_b(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_cross(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> rotation(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> rotation(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> point_2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> cross(call, 2, 2, 0);
   rt::Turns<5> outer;
   outer.dim(3, {0, 0, 0, 0, cross.stride(1)}, true);
   outer.batch(call, &rotation, &point_2, &rotation, &point_2, &cross);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> rotation_held;
-    rt::Held<opmath_t> point_2_held;
-    rt::Held<opmath_t> rotation_held_2;
-    rt::Held<opmath_t> point_2_held_2;
+    rt::Held<scalar_t> rotation_held;
+    rt::Held<scalar_t> point_2_held;
+    rt::Held<scalar_t> rotation_held_2;
+    rt::Held<scalar_t> point_2_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> cross_out(cross, run.at[4], run.step[4], run.size);
       const auto rotation_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3); };
-      const rt::Line<opmath_t> rotation_at(host, rotation_held, rotation, rt::stretch(run, 0, outer.still(0)), 0,
+      const rt::Line<scalar_t> rotation_at(host, rotation_held, rotation, rt::stretch(run, 0, outer.still(0)), 0,
                                            rt::sure(rotation.stride(1), rotation_1));
       const auto point_2_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3); };
-      const rt::Line<opmath_t> point_2_at(host, point_2_held, point_2, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<scalar_t> point_2_at(host, point_2_held, point_2, rt::stretch(run, 1, outer.still(0)), 0,
                                           rt::sure(point_2.stride(1), point_2_1));
-      const rt::Line<opmath_t> rotation_at_2(host, rotation_held_2, rotation, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<scalar_t> rotation_at_2(host, rotation_held_2, rotation, rt::stretch(run, 2, outer.still(0)), 0,
                                              rt::sure(rotation.stride(1), point_2_1));
-      const rt::Line<opmath_t> point_2_at_2(host, point_2_held_2, point_2, rt::stretch(run, 3, outer.still(0)), 0,
+      const rt::Line<scalar_t> point_2_at_2(host, point_2_held_2, point_2, rt::stretch(run, 3, outer.still(0)), 0,
                                             rt::sure(point_2.stride(1), rotation_1));
       rt::each(run.size, [&](int64_t i) {
         const auto value = rotation_at[i] * point_2_at[i] - rotation_at_2[i] * point_2_at_2[i];
@@ -159,11 +162,12 @@ int backward_cross(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const rt::Tensor<opmath_t> b(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> rotation(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> rotation(call, 2, 2, 0);
   const rt::Tensor<opmath_t> cross(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_cross_twice(call, 4, 2, 0);
   const rt::Tensor<opmath_t> grad_cross_twice_1(call, 5, 2, 0);
@@ -180,29 +184,29 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> b_held;
-    rt::Held<opmath_t> grad_output_held;
-    rt::Held<opmath_t> rotation_held;
-    rt::Held<opmath_t> rotation_held_2;
+    rt::Held<scalar_t> grad_output_held;
+    rt::Held<scalar_t> rotation_held;
+    rt::Held<scalar_t> rotation_held_2;
     rt::Held<opmath_t> cross_held;
     rt::Held<opmath_t> cross_held_2;
-    rt::Held<opmath_t> grad_output_held_2;
-    rt::Held<opmath_t> rotation_held_3;
+    rt::Held<scalar_t> grad_output_held_2;
+    rt::Held<scalar_t> rotation_held_3;
     rt::Held<opmath_t> cross_held_3;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> grad_output_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> b_at(b_held, b, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> rotation_at(rotation_held, rotation, run.at[2] + rotation.stride(1), run.step[2],
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> rotation_at(rotation_held, rotation, run.at[2] + rotation.stride(1), run.step[2],
                                              run.size);
-      const rt::Steady<opmath_t> rotation_at_2(rotation_held_2, rotation, run.at[3] + 2 * rotation.stride(1),
+      const rt::Steady<scalar_t> rotation_at_2(rotation_held_2, rotation, run.at[3] + 2 * rotation.stride(1),
                                                run.step[3], run.size);
       const rt::Steady<opmath_t> cross_at(cross_held, cross, run.at[4] + 2 * cross.stride(1), run.step[4], run.size);
       const rt::Steady<opmath_t> cross_at_2(cross_held_2, cross, run.at[5] + cross.stride(1), run.step[5], run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[6] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[6] + grad_output.stride(1),
                                                   run.step[6], run.size);
-      const rt::Steady<opmath_t> rotation_at_3(rotation_held_3, rotation, run.at[7], run.step[7], run.size);
+      const rt::Steady<scalar_t> rotation_at_3(rotation_held_3, rotation, run.at[7], run.step[7], run.size);
       const rt::Steady<opmath_t> cross_at_3(cross_held_3, cross, run.at[8], run.step[8], run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output,
                                                   run.at[9] + 2 * grad_output.stride(1), run.step[9], run.size);
       rt::Sink<opmath_t> grad_cross_twice_out(grad_cross_twice, run.at[10], run.step[10], run.size);
       rt::Sink<opmath_t> grad_cross_twice_1_out(grad_cross_twice_1, run.at[11], run.step[11], run.size);
@@ -269,10 +273,11 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> rotation(call, 1, 2, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> rotation(call, 1, 2, 0);
   const rt::Tensor<opmath_t> cross(call, 2, 2, 0);
   const rt::Tensor<opmath_t> s(call, 3, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
@@ -283,16 +288,16 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
               &s, &norm_s_squares, &grad_norm_s, &grad_s);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> rotation_at(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> rotation_at(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
       const rt::Source<opmath_t> cross_at(cross, run.at[2] + 2 * cross.stride(1), run.step[2], run.size);
-      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[3] + 2 * rotation.stride(1), run.step[3], run.size);
+      const rt::Source<scalar_t> rotation_at_2(rotation, run.at[3] + 2 * rotation.stride(1), run.step[3], run.size);
       const rt::Source<opmath_t> cross_at_2(cross, run.at[4] + cross.stride(1), run.step[4], run.size);
       const rt::Source<opmath_t> cross_at_3(cross, run.at[5], run.step[5], run.size);
-      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[6] + grad_output.stride(1), run.step[6],
+      const rt::Source<scalar_t> grad_output_at_2(grad_output, run.at[6] + grad_output.stride(1), run.step[6],
                                                   run.size);
-      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[7], run.step[7], run.size);
-      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[8] + 2 * grad_output.stride(1), run.step[8],
+      const rt::Source<scalar_t> rotation_at_3(rotation, run.at[7], run.step[7], run.size);
+      const rt::Source<scalar_t> grad_output_at_3(grad_output, run.at[8] + 2 * grad_output.stride(1), run.step[8],
                                                   run.size);
       const rt::Source<opmath_t> s_at(s, run.at[9], run.step[9], run.size);
       const rt::Source<opmath_t> norm_s_squares_at(norm_s_squares, run.at[10], run.step[10], run.size);
@@ -359,22 +364,23 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const rt::Tensor<opmath_t> a(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_cross_twice(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_cross_twice_1(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> rotation(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> point_2(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> rotation(call, 5, 2, 0);
   const rt::Tensor<opmath_t> s(call, 6, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 7, 1, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice(call, 8, 2, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 9, 2, 0);
   const rt::Tensor<opmath_t> grad_norm_s(call, 10, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 11, 1, 0);
-  const rt::Tensor<opmath_t> grad_rotation(call, 12, 2, 0);
-  const rt::Tensor<opmath_t> grad_point(call, 13, 2, 0);
+  const rt::Tensor<scalar_t> grad_rotation(call, 12, 2, 0);
+  const rt::Tensor<scalar_t> grad_point(call, 13, 2, 0);
   rt::Turns<26> outer;
   outer.step(18, rotation.stride(1));
   outer.step(19, grad_rotation_twice.stride(1));
@@ -390,19 +396,19 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> a_held;
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     rt::Held<opmath_t> grad_cross_twice_held;
     rt::Held<opmath_t> grad_cross_twice_1_held;
-    rt::Held<opmath_t> point_2_held;
-    rt::Held<opmath_t> point_2_held_2;
-    rt::Held<opmath_t> rotation_held;
-    rt::Held<opmath_t> rotation_held_2;
-    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<scalar_t> point_2_held;
+    rt::Held<scalar_t> point_2_held_2;
+    rt::Held<scalar_t> rotation_held;
+    rt::Held<scalar_t> rotation_held_2;
+    rt::Held<scalar_t> grad_output_held_2;
     rt::Held<opmath_t> grad_cross_twice_held_2;
     rt::Held<opmath_t> grad_cross_twice_1_held_2;
-    rt::Held<opmath_t> point_2_held_3;
-    rt::Held<opmath_t> rotation_held_3;
-    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<scalar_t> point_2_held_3;
+    rt::Held<scalar_t> rotation_held_3;
+    rt::Held<scalar_t> grad_output_held_3;
     rt::Held<opmath_t> grad_cross_twice_held_3;
     rt::Held<opmath_t> grad_cross_twice_1_held_3;
     rt::Held<opmath_t> s_held;
@@ -411,29 +417,29 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_s_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> a_at(a_held, a, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       const rt::Steady<opmath_t> grad_cross_twice_at(grad_cross_twice_held, grad_cross_twice, run.at[2], run.step[2],
                                                      run.size);
       const rt::Steady<opmath_t> grad_cross_twice_1_at(grad_cross_twice_1_held, grad_cross_twice_1, run.at[3],
                                                        run.step[3], run.size);
-      const rt::Steady<opmath_t> point_2_at(point_2_held, point_2, run.at[4] + 2 * point_2.stride(1), run.step[4],
+      const rt::Steady<scalar_t> point_2_at(point_2_held, point_2, run.at[4] + 2 * point_2.stride(1), run.step[4],
                                             run.size);
-      const rt::Steady<opmath_t> point_2_at_2(point_2_held_2, point_2, run.at[5] + point_2.stride(1), run.step[5],
+      const rt::Steady<scalar_t> point_2_at_2(point_2_held_2, point_2, run.at[5] + point_2.stride(1), run.step[5],
                                               run.size);
-      const rt::Steady<opmath_t> rotation_at(rotation_held, rotation, run.at[6] + rotation.stride(1), run.step[6],
+      const rt::Steady<scalar_t> rotation_at(rotation_held, rotation, run.at[6] + rotation.stride(1), run.step[6],
                                              run.size);
-      const rt::Steady<opmath_t> rotation_at_2(rotation_held_2, rotation, run.at[7] + 2 * rotation.stride(1),
+      const rt::Steady<scalar_t> rotation_at_2(rotation_held_2, rotation, run.at[7] + 2 * rotation.stride(1),
                                                run.step[7], run.size);
-      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[8] + grad_output.stride(1),
+      const rt::Steady<scalar_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[8] + grad_output.stride(1),
                                                   run.step[8], run.size);
       const rt::Steady<opmath_t> grad_cross_twice_at_2(grad_cross_twice_held_2, grad_cross_twice,
                                                        run.at[9] + grad_cross_twice.stride(1), run.step[9], run.size);
       const rt::Steady<opmath_t> grad_cross_twice_1_at_2(grad_cross_twice_1_held_2, grad_cross_twice_1,
                                                          run.at[10] + grad_cross_twice_1.stride(1), run.step[10],
                                                          run.size);
-      const rt::Steady<opmath_t> point_2_at_3(point_2_held_3, point_2, run.at[11], run.step[11], run.size);
-      const rt::Steady<opmath_t> rotation_at_3(rotation_held_3, rotation, run.at[12], run.step[12], run.size);
-      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+      const rt::Steady<scalar_t> point_2_at_3(point_2_held_3, point_2, run.at[11], run.step[11], run.size);
+      const rt::Steady<scalar_t> rotation_at_3(rotation_held_3, rotation, run.at[12], run.step[12], run.size);
+      const rt::Steady<scalar_t> grad_output_at_3(grad_output_held_3, grad_output,
                                                   run.at[13] + 2 * grad_output.stride(1), run.step[13], run.size);
       const rt::Steady<opmath_t> grad_cross_twice_at_3(grad_cross_twice_held_3, grad_cross_twice,
                                                        run.at[14] + 2 * grad_cross_twice.stride(1), run.step[14],
@@ -444,14 +450,14 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<opmath_t> s_at(s_held, s, run.at[16], run.step[16], run.size);
       const rt::Steady<opmath_t> norm_s_squares_at(norm_s_squares_held, norm_s_squares, run.at[17], run.step[17],
                                                    run.size);
-      const rt::Source<opmath_t> rotation_at_4(rotation, run.at[18], run.step[18], run.size);
+      const rt::Source<scalar_t> rotation_at_4(rotation, run.at[18], run.step[18], run.size);
       const rt::Source<opmath_t> grad_rotation_twice_at(grad_rotation_twice, run.at[19], run.step[19], run.size);
       const rt::Source<opmath_t> grad_rotation_twice_1_at(grad_rotation_twice_1, run.at[20], run.step[20], run.size);
       const rt::Steady<opmath_t> grad_norm_s_at(grad_norm_s_held, grad_norm_s, run.at[21], run.step[21], run.size);
       const rt::Steady<opmath_t> grad_s_at(grad_s_held, grad_s, run.at[22], run.step[22], run.size);
-      const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[23], run.step[23], run.size);
-      rt::Sink<opmath_t> grad_rotation_out(grad_rotation, run.at[24], run.step[24], run.size);
-      rt::Sink<opmath_t> grad_point_out(grad_point, run.at[25], run.step[25], run.size);
+      const rt::Source<scalar_t> grad_output_at_4(grad_output, run.at[23], run.step[23], run.size);
+      rt::Sink<scalar_t> grad_rotation_out(grad_rotation, run.at[24], run.step[24], run.size);
+      rt::Sink<scalar_t> grad_point_out(grad_point, run.at[25], run.step[25], run.size);
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
         const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
         return value;
@@ -523,10 +529,10 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(so3_exp_act) = {
-    OPGEN_STEP(forward_output),                  // 0
-    OPGEN_STEP(backward_b),                      // 1
-    OPGEN_STEP(backward_cross),                  // 2
-    OPGEN_STEP(backward_grad_rotation_twice_1),  // 3
-    OPGEN_STEP(backward_grad_s),                 // 4
-    OPGEN_STEP(backward_grad_point),             // 5
+    OPGEN_STORED(forward_output, 0, 1, 2),               // 0
+    OPGEN_STORED(backward_b, 0),                         // 1
+    OPGEN_STORED(backward_cross, 0, 1),                  // 2
+    OPGEN_STORED(backward_grad_rotation_twice_1, 1, 2),  // 3
+    OPGEN_STORED(backward_grad_s, 0, 1),                 // 4
+    OPGEN_STORED(backward_grad_point, 1, 4, 5, 12, 13),  // 5
 };

@@ -7,14 +7,15 @@
 namespace {
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> r_waves(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> cost(call, 3, 3, 0);
+  const rt::Tensor<scalar_t> cost(call, 3, 3, 0);
   const rt::Tensor<opmath_t> near_waves(call, 2, 3, 0);
   const rt::Tensor<opmath_t> r_before(call, 1, 3, 0);
   rt::Loops<8> outer;
@@ -69,7 +70,7 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
                                                      run.size);
             rt::Sink<opmath_t> r_waves_out(r_waves, run.at[7] + wave * r_waves.stride(1), run.step[7], run.size);
             const auto cost_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
-            const rt::Line<opmath_t> cost_at(host, cost, rt::stretch(run, 2, 1), 0,
+            const rt::Line<scalar_t> cost_at(host, cost, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(cost, 1, cost.stride(1), cost_1));
             const rt::Fixed r_before_1(wave - 1);
             const auto r_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
@@ -195,8 +196,9 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_r(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> r_waves(call, 0, 3, 0);
@@ -217,17 +219,18 @@ int forward_r(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[1];
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> r(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &r, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       const rt::Fixed r_1(N - 1);
       const rt::Fixed r_2(M - 1);
       const rt::Line<opmath_t> r_at(host, r, rt::stretch(run, 0, 1), 0, rt::clipped(r, 1, r.stride(1), r_1),
@@ -243,11 +246,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_r(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_output, &grad_r);
@@ -255,9 +259,9 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
   outer.dim(M, {0, grad_r.stride(2)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> grad_output_held;
+    rt::Held<scalar_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_r_out(grad_r, run.at[1], run.step[1], run.size);
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
@@ -272,8 +276,9 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
@@ -678,12 +683,13 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_cost(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
   const rt::Tensor<opmath_t> grad_r_waves(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_cost(call, 1, 3, 0);
+  const rt::Tensor<scalar_t> grad_cost(call, 1, 3, 0);
   rt::Turns<2> outer;
   outer.batch(call, &grad_r_waves, &grad_cost);
   outer.dim(N, {grad_r_waves.stride(1), grad_cost.stride(1)});
@@ -692,7 +698,7 @@ int backward_grad_cost(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_r_waves_at(grad_r_waves, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_cost_out(grad_cost, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_cost_out(grad_cost, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_cost_out.set(i, grad_r_waves_at[i]); });
     });
   });

@@ -6,12 +6,13 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &output);
   rt::Loops<2> over_n;
@@ -21,9 +22,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&, temperature](int64_t i, int lane) {
           const opmath_t div_value = input_at[i] / temperature;
           output_max_fold.add(lane, div_value);
           row_values_at[i] = div_value;
@@ -33,7 +34,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t decay_value = rt::decay(output_max - row_values_at[i]);
           output_sum_fold.add(lane, decay_value);
           row_values_at[i] = decay_value;
@@ -43,7 +44,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t output_sum = output_sum_fold.value(over_n.count);
       const opmath_t output_scale = 1 / output_sum;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
+        rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, row_values_at[i] * output_scale); });
       });
@@ -53,13 +54,14 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &output, &grad_input);
   rt::Loops<3> over_n;
@@ -68,9 +70,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> dot_output_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> output_at(output, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * output_at[i];
           dot_output_fold.add(lane, value);
         });
@@ -78,9 +80,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t dot_output = dot_output_fold.value(over_n.count);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> output_at(output, run.at[1], run.step[1], run.size);
+        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&, temperature](int64_t i) {
           const auto value = output_at[i] * (grad_output_at[i] - dot_output) / temperature;
           grad_input_out.set(i, value);
@@ -94,6 +96,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(softmax) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STORED(forward_output, 0, 1),          // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2),  // 1
 };

@@ -6,17 +6,18 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_spikes(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto threshold = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> membrane(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> spikes(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> membrane(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> spikes(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &membrane, &spikes);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> membrane_at(membrane, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> spikes_out(spikes, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> membrane_at(membrane, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> spikes_out(spikes, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, threshold](int64_t i) { spikes_out.set(i, membrane_at[i] - threshold > 0 ? 1 : 0); });
     });
   });
@@ -24,19 +25,20 @@ int forward_spikes(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_membrane(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto threshold = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> grad_spikes(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> membrane(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_membrane(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_spikes(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> membrane(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_membrane(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_spikes, &membrane, &grad_membrane);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_spikes_at(grad_spikes, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> membrane_at(membrane, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_membrane_out(grad_membrane, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_spikes_at(grad_spikes, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> membrane_at(membrane, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_membrane_out(grad_membrane, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, threshold](int64_t i) {
         const auto value = grad_spikes_at[i] / rt::powi<2>(rt::abs(membrane_at[i] - threshold) + 1);
         grad_membrane_out.set(i, value);
@@ -49,6 +51,6 @@ int backward_grad_membrane(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(spike) = {
-    OPGEN_STEP(forward_spikes),          // 0
-    OPGEN_STEP(backward_grad_membrane),  // 1
+    OPGEN_STORED(forward_spikes, 0, 1),             // 0
+    OPGEN_STORED(backward_grad_membrane, 0, 1, 2),  // 1
 };

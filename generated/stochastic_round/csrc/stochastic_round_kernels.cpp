@@ -6,20 +6,21 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_y(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto step_2 = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> x(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> x(call, 0, 1, 0);
   const rt::Tensor<int64_t> seed(call, 1, 0);
   const rt::Places places;
-  const rt::Tensor<opmath_t> y(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> y(call, 2, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &x, nullptr, &places, &y);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto seed_at = rt::load(seed, run.at[1]);
-      const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> y_out(y, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> x_at(x, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> y_out(y, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, step_2](int64_t i) {
         const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i)));
         const opmath_t total_2 = x_at[i] / step_2 + uniform_of_seed;
@@ -31,16 +32,16 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_y(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_y_copy(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_y(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_y_copy(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_y, &grad_y_copy);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_y_copy_out(grad_y_copy, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
+      rt::Sink<scalar_t> grad_y_copy_out(grad_y_copy, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_y_copy_out.set(i, grad_y_at[i]); });
     });
   });
@@ -50,6 +51,6 @@ int backward_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(stochastic_round) = {
-    OPGEN_STEP(forward_y),                 // 0
+    OPGEN_STORED(forward_y, 0, 2),         // 0
     OPGEN_MOVES(backward_grad_y_copy, 2),  // 1
 };

@@ -6,18 +6,18 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> up(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> gate(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> up(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> gate(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &up, &gate, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> up_at(up, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> up_at(up, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> gate_at(gate, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, up_at[i] * rt::silu(gate_at[i])); });
     });
   });
@@ -25,22 +25,23 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_up(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> gate(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> up(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_up(call, 4, 1, 0);
+  using opmath_t = rt::opmath<scalar_t>;
+  const rt::Tensor<scalar_t> gate(call, 0, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> up(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_gate(call, 3, 1, 0);
+  const rt::Tensor<scalar_t> grad_up(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &gate, &grad_output, &up, &grad_gate, &grad_up);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> gate_at(gate, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> up_at(up, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> gate_at(gate, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<scalar_t> up_at(up, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
         const opmath_t sigmoid_gate = rt::sigmoid(gate_value);
@@ -58,6 +59,6 @@ int backward_grad_up(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(swiglu) = {
-    OPGEN_STEP(forward_output),    // 0
-    OPGEN_STEP(backward_grad_up),  // 1
+    OPGEN_STORED(forward_output, 0, 1, 2),          // 0
+    OPGEN_STORED(backward_grad_up, 0, 1, 2, 3, 4),  // 1
 };

@@ -6,21 +6,21 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> up(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> gate(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> up(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> gate(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &up, &gate, &output);
   outer.dim(N, {up.stride(1), gate.stride(1), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> up_at(up, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> up_at(up, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> gate_at(gate, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, up_at[i] * rt::silu(gate_at[i])); });
     });
   });
@@ -28,14 +28,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> gate(call, 1, 2, 0);
   const rt::Tensor<opmath_t> up(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_up(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 4, 2, 0);
+  const rt::Tensor<scalar_t> grad_up(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_gate(call, 4, 2, 0);
   rt::Turns<5> outer;
   outer.batch(call, &grad_output, &gate, &up, &grad_up, &grad_gate);
   outer.step(0, grad_output.stride(1));
@@ -47,11 +48,11 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> up_at(up, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_up_out(grad_up, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_up_out(grad_up, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> grad_gate_out(grad_gate, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t gate_value = gate_at[i];
@@ -67,21 +68,21 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> grad_input_up(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_gate(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_up(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> grad_input_gate(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> grad_input(call, 2, 2, 0);
   rt::Turns<3> outer;
   outer.batch(call, &grad_input_up, &grad_input_gate, &grad_input);
   outer.dim(K, {grad_input_up.stride(1), grad_input_gate.stride(1), grad_input.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_input_up_at(grad_input_up, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_input_gate_at(grad_input_gate, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_input_up_at(grad_input_up, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> grad_input_gate_at(grad_input_gate, run.at[1], run.step[1], run.size);
+      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_input_up_at[i] + grad_input_gate_at[i]); });
     });
   });
@@ -91,7 +92,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(swiglu_linear) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_gate),   // 1
-    OPGEN_STEP(backward_grad_input),  // 2
+    OPGEN_STORED(forward_output, 0, 1, 2),       // 0
+    OPGEN_STORED(backward_grad_gate, 0, 2, 4),   // 1
+    OPGEN_STORED(backward_grad_input, 0, 1, 2),  // 2
 };

@@ -6,10 +6,11 @@
 namespace {
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> values(call, 1, 2, 0);
   rt::Turns<2> outer;
   outer.batch(call, &input, &values);
@@ -17,7 +18,7 @@ int forward_values(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
     });
@@ -26,13 +27,14 @@ int forward_values(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t trim = call.ints[1];
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> values(call, 0, 2, 0);
   const rt::Tensor<int64_t> argsort_k(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &values, &argsort_k, &output);
   rt::Loops<3> over_m;
@@ -48,7 +50,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         if (argsort_k_at.same) argsort_k_ahead.row(values, 1, run.at[0], run.step[0], run.size, run.at[1]);
         const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_k_at.same), 0,
                                            rt::checked(values, 1, values.stride(1), 0, values_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, values_at[i]); });
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
+          const auto value = values_at[i];
+          output_sum_fold.add(lane, value);
+        });
         output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value(over_m.count);
@@ -59,8 +64,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   {
     const rt::Tensor<opmath_t> grad_values(call, 0, 2, 0);
     rt::clear(host, grad_values);
@@ -68,7 +74,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t trim = call.ints[1];
   const int64_t M = call.ints[2];
-  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<int64_t> argsort_k(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_values(call, 0, 2, 0);
   rt::Loops<3> outer;
@@ -99,7 +105,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
       const rt::Ahead argsort_k_ahead_2(argsort_k, 1, over_k, outer);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
           const rt::Source<int64_t> argsort_k_at(argsort_k, point.at[1], columns.step[1], columns.size);
           const auto grad_values_1_2 = [&](int64_t i) { return argsort_k_at[i]; };
           if (argsort_k_at.same)

@@ -6,13 +6,14 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> anchor(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> positive(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> negative(call, 2, 2, 0);
   const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 4, 1, 0);
   const rt::Tensor<opmath_t> other_squares(call, 5, 1, 0);
@@ -27,10 +28,10 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> far_squares_value_fold;
       rt::Fold<rt::Sum, opmath_t> other_squares_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> negative_at(negative, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t positive_value = positive_at[i];
           const opmath_t total_2 = anchor_value - positive_value + eps;
@@ -58,14 +59,15 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> other_squares(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
+  const rt::Tensor<scalar_t> output(call, 3, 0);
   rt::Loops<4> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, &other_squares, nullptr);
   struct Part {
@@ -79,7 +81,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> other_squares_at(other_squares, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t negative = -rt::min(rt::sqrt(far_squares_at[i]), rt::sqrt(other_squares_at[i]));
         output_sum_fold.add(lane, rt::max(opmath_t(0), margin + rt::sqrt(near_squares_at[i]) + negative));
       });
@@ -92,16 +94,17 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const auto margin = static_cast<opmath_t>(call.reals[1]);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> anchor(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> positive(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> negative(call, 2, 2, 0);
   const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &anchor, &positive, &negative, &near_2, &output);
   rt::Loops<5> over_d;
@@ -112,10 +115,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       rt::Fold<rt::Sum, opmath_t> other_squares_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> negative_at(negative, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t positive_value = positive_at[i];
           const opmath_t total_2 = anchor_value - positive_value + eps;
@@ -143,13 +146,14 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_3_far(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> anchor(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> negative(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> positive(call, 2, 2, 0);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
   const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
   const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
@@ -170,12 +174,12 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> near_squares_value_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> negative_at(negative, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> total_2_out(total_2, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> total_3_out(total_3, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t negative_value = negative_at[i];
           const opmath_t positive_value = positive_at[i];
@@ -201,13 +205,14 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
+  const rt::Tensor<scalar_t> output(call, 2, 0);
   rt::Loops<3> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, nullptr);
   struct Part {
@@ -220,7 +225,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t total_2 = margin + rt::sqrt(near_squares_at[i]) - rt::sqrt(far_squares_at[i]);
         output_sum_fold.add(lane, rt::max(opmath_t(0), total_2));
       });
@@ -233,19 +238,20 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_5_output(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const auto margin = static_cast<opmath_t>(call.reals[1]);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> anchor(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> negative(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> positive(call, 2, 2, 0);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
   const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
   const rt::Tensor<opmath_t> near_2(call, 5, 1, 0);
   const rt::Tensor<opmath_t> far(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 7, 1, 0);
+  const rt::Tensor<scalar_t> output(call, 7, 1, 0);
   rt::Loops<8> outer;
   outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near_2, &far, &output);
   rt::Loops<8> over_d;
@@ -260,12 +266,12 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> near_squares_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> negative_at(negative, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> total_2_out(total_2, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> total_3_out(total_3, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t negative_value = negative_at[i];
           const opmath_t positive_value = positive_at[i];
@@ -292,20 +298,21 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const auto margin = static_cast<opmath_t>(call.reals[1]);
   const auto divisor = static_cast<opmath_t>(call.reals[2]);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> negative(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> anchor(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> positive(call, 2, 2, 0);
   const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 4, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 4, 0);
+  const rt::Tensor<scalar_t> grad_anchor(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_positive(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> grad_negative(call, 7, 2, 0);
   rt::Loops<8> outer;
   outer.batch(call, &negative, &anchor, &positive, &near_2, nullptr, &grad_anchor, &grad_positive, &grad_negative);
   rt::Loops<8> over_d;
@@ -321,10 +328,10 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       rt::Fold<rt::Sum, opmath_t> other_squares_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
+        const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t negative_2 = -negative_at[i];
           const opmath_t total_2 = anchor_at[i] + negative_2 + eps;
           const opmath_t total_2_2 = positive_at[i] + negative_2 + eps;
@@ -356,12 +363,12 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
       const bool mask_7 = other_2 == 0;
       const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
-        rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
-        rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
+        const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
+        rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
+        rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
         rt::each(run.size, [&, eps](int64_t i) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t negative_3 = -negative_at[i];
@@ -383,19 +390,20 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const auto margin = static_cast<opmath_t>(call.reals[1]);
   const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
+  const rt::Tensor<scalar_t> negative(call, 0, 2, 0);
+  const rt::Tensor<scalar_t> anchor(call, 1, 2, 0);
+  const rt::Tensor<scalar_t> positive(call, 2, 2, 0);
   const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 4, 1, 0);
+  const rt::Tensor<scalar_t> grad_anchor(call, 5, 2, 0);
+  const rt::Tensor<scalar_t> grad_positive(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> grad_negative(call, 7, 2, 0);
   rt::Loops<8> outer;
   outer.batch(call, &negative, &anchor, &positive, &near_2, &grad_output, &grad_anchor, &grad_positive, &grad_negative);
   rt::Loops<8> over_d;
@@ -411,10 +419,10 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       rt::Fold<rt::Sum, opmath_t> other_squares_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
+        const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t negative_2 = -negative_at[i];
           const opmath_t total_2 = anchor_at[i] + negative_2 + eps;
           const opmath_t total_2_2 = positive_at[i] + negative_2 + eps;
@@ -446,12 +454,12 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
       const bool mask_7 = other_2 == 0;
       const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
-        rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
-        rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
+        const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
+        const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
+        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
+        rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
+        rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
         rt::each(run.size, [&, eps](int64_t i) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t negative_3 = -negative_at[i];
@@ -473,13 +481,14 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
@@ -505,8 +514,9 @@ int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> far(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_rest(call, 1, 1, 0);
@@ -514,9 +524,9 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   const rt::Tensor<opmath_t> total_3(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 8, 2, 0);
+  const rt::Tensor<scalar_t> grad_anchor(call, 6, 2, 0);
+  const rt::Tensor<scalar_t> grad_positive(call, 7, 2, 0);
+  const rt::Tensor<scalar_t> grad_negative(call, 8, 2, 0);
   rt::Turns<9> outer;
   outer.batch(call, &far, &grad_rest, &total_2, &near_2, &grad_near, &total_3, &grad_anchor, &grad_positive,
               &grad_negative);
@@ -539,9 +549,9 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<opmath_t> near_2_at(near_2_held, near_2, run.at[3], run.step[3], run.size);
       rt::Resting<opmath_t> grad_near_at(grad_near_held, grad_near, run.at[4], run.step[4], run.size);
       const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[8], run.step[8], run.size);
+      rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);
+      rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[8], run.step[8], run.size);
       const auto lanes = [&](const auto& grad_rest_at, const auto& grad_near_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t far_value = far_at[i];
@@ -562,12 +572,13 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 1, 0);
+  const rt::Tensor<scalar_t> grad_output(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
@@ -576,7 +587,7 @@ int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_2_at(near_2, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
@@ -596,15 +607,15 @@ int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(triplet_margin_loss) = {
-    OPGEN_STEP(forward_0_other_squares),   // 0
-    OPGEN_STEP(forward_0_output),          // 1
-    OPGEN_STEP(forward_2_output),          // 2
-    OPGEN_STEP(forward_3_far),             // 3
-    OPGEN_STEP(forward_3_output),          // 4
-    OPGEN_STEP(forward_5_output),          // 5
-    OPGEN_STEP(backward_0_grad_negative),  // 6
-    OPGEN_STEP(backward_2_grad_negative),  // 7
-    OPGEN_STEP(backward_3_grad_near),      // 8
-    OPGEN_STEP(backward_3_grad_negative),  // 9
-    OPGEN_STEP(backward_5_grad_near),      // 10
+    OPGEN_STORED(forward_0_other_squares, 0, 1, 2),               // 0
+    OPGEN_STEP(forward_0_output),                                 // 1
+    OPGEN_STORED(forward_2_output, 0, 1, 2, 4),                   // 2
+    OPGEN_STORED(forward_3_far, 0, 1, 2),                         // 3
+    OPGEN_STEP(forward_3_output),                                 // 4
+    OPGEN_STORED(forward_5_output, 0, 1, 2, 7),                   // 5
+    OPGEN_STORED(backward_0_grad_negative, 0, 1, 2, 4, 5, 6, 7),  // 6
+    OPGEN_STORED(backward_2_grad_negative, 0, 1, 2, 4, 5, 6, 7),  // 7
+    OPGEN_STEP(backward_3_grad_near),                             // 8
+    OPGEN_STEP(backward_3_grad_negative),                         // 9
+    OPGEN_STORED(backward_5_grad_near, 2),                        // 10
 };

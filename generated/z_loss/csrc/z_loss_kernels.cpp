@@ -6,11 +6,12 @@
 namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t V_2 = call.ints[1];
-  const rt::Tensor<opmath_t> logits(call, 0, 2);
+  const rt::Tensor<scalar_t> logits(call, 0, 2);
   const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {logits.stride(0), logsumexp_v.stride(0)});
@@ -20,15 +21,18 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_v_max_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logsumexp_v_max_fold.add(lane, logits_at[i]); });
+        const rt::Widened<scalar_t> logits_at(logits, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
+          const auto value = logits_at[i];
+          logsumexp_v_max_fold.add(lane, value);
+        });
       });
       const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value(over_v.count);
       const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_v_sum_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const rt::Source<scalar_t> logits_at(logits, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::exp(logits_at[i] - logsumexp_v_shift);
           logsumexp_v_sum_fold.add(lane, value);
         });
@@ -42,15 +46,16 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t ignore_index = call.ints[1];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> labels(call, 0, 1);
   const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
   const rt::Tensor<bool> condition(call, 2, 1);
-  const rt::Tensor<opmath_t> loss(call, 3, 0);
+  const rt::Tensor<scalar_t> loss(call, 3, 0);
   rt::Loops<4> over_n;
   over_n.dim(N, {labels.stride(0), logsumexp_v.stride(0), condition.stride(0), 0});
   struct Part {
@@ -69,7 +74,7 @@ int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> labels_at(labels, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[1], run.step[1], run.size);
       rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const bool mask = labels_at[i] != ignore_index;
         sum_n_fold.add(lane, mask ? rt::powi<2>(logsumexp_v_at[i]) : opmath_t(0));
         count_n_fold.add(lane, mask ? 1 : 0);
@@ -85,12 +90,13 @@ int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> logsumexp_v(call, 0, 1);
-  const rt::Tensor<opmath_t> loss(call, 1, 0);
+  const rt::Tensor<scalar_t> loss(call, 1, 0);
   rt::Loops<2> over_n;
   over_n.dim(N, {logsumexp_v.stride(0), 0});
   struct Part {
@@ -102,7 +108,7 @@ int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
     auto& mean_n_sum_fold = part.mean_n_sum_fold;
     over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const auto value = rt::powi<2>(logsumexp_v_at[i]);
         mean_n_sum_fold.add(lane, value);
       });
@@ -115,7 +121,7 @@ int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<bool> condition(call, 0, 1);
@@ -131,7 +137,7 @@ int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
     auto& count_n_value_fold = part.count_n_value_fold;
     over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const auto value = condition_at[i] ? 1 : 0;
         count_n_value_fold.add(lane, value);
       });
@@ -143,17 +149,18 @@ int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t V_2 = call.ints[1];
   const rt::Tensor<bool> condition(call, 0, 1);
   const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_loss(call, 2, 0);
+  const rt::Tensor<scalar_t> grad_loss(call, 2, 0);
   const rt::Tensor<int64_t> count_n(call, 3, 0);
-  const rt::Tensor<opmath_t> logits(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_logits(call, 5, 2);
+  const rt::Tensor<scalar_t> logits(call, 4, 2);
+  const rt::Tensor<scalar_t> grad_logits(call, 5, 2);
   rt::Turns<6> outer;
   outer.step(0, condition.stride(0));
   outer.step(1, logsumexp_v.stride(0));
@@ -170,8 +177,8 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const auto count_n_at = rt::load(count_n, run.at[3]);
       const rt::Steady<bool> condition_at(condition_held, condition, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> logsumexp_v_at(logsumexp_v_held, logsumexp_v, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> logits_at(logits, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[5], run.step[5], run.size);
+      const rt::Source<scalar_t> logits_at(logits, run.at[4], run.step[4], run.size);
+      rt::Sink<scalar_t> grad_logits_out(grad_logits, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
         const bool condition_value = condition_at[i];
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
@@ -188,15 +195,16 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 }
 
 // One value per point, nothing shared between points.
-template <typename opmath_t>
+template <typename scalar_t>
 int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t V_2 = call.ints[1];
   const rt::Tensor<opmath_t> logsumexp_v(call, 0, 1);
-  const rt::Tensor<opmath_t> grad_loss(call, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_logits(call, 3, 2);
+  const rt::Tensor<scalar_t> grad_loss(call, 1, 0);
+  const rt::Tensor<scalar_t> logits(call, 2, 2);
+  const rt::Tensor<scalar_t> grad_logits(call, 3, 2);
   rt::Turns<4> outer;
   outer.dim(N, {logsumexp_v.stride(0), 0, logits.stride(0), grad_logits.stride(0)});
   outer.dim(V_2, {0, 0, logits.stride(1), grad_logits.stride(1)});
@@ -206,8 +214,8 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[1]);
       const rt::Steady<opmath_t> logsumexp_v_at(logsumexp_v_held, logsumexp_v, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
+      const rt::Source<scalar_t> logits_at(logits, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
         const opmath_t ratio = 2 * (scale * grad_loss_at) * logsumexp_v_value / N;
@@ -222,10 +230,10 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(z_loss) = {
-    OPGEN_STEP(forward_0_logsumexp_v),   // 0
-    OPGEN_STEP(forward_0_loss),          // 1
-    OPGEN_STEP(forward_1_loss),          // 2
-    OPGEN_STEP(backward_0_count_n),      // 3
-    OPGEN_STEP(backward_0_grad_logits),  // 4
-    OPGEN_STEP(backward_1_grad_logits),  // 5
+    OPGEN_STORED(forward_0_logsumexp_v, 0),         // 0
+    OPGEN_STEP(forward_0_loss),                     // 1
+    OPGEN_STEP(forward_1_loss),                     // 2
+    OPGEN_STEP(backward_0_count_n),                 // 3
+    OPGEN_STORED(backward_0_grad_logits, 2, 4, 5),  // 4
+    OPGEN_STORED(backward_1_grad_logits, 1, 2, 3),  // 5
 };

@@ -221,6 +221,12 @@ def backward_flops(
     return count
 
 
+def sizes(weight: Tensor, groups: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    size_o = weight.shape[0]
+    return {"O": size_o, "groups": groups, "O//groups": size_o // groups}
+
+
 OP = register(
     Definition(
         name="conv1d",
@@ -250,8 +256,10 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv1d_backward_tangent,
         autocast="lower",
+        divisors=("O//groups",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 given=("bias",),

@@ -1934,6 +1934,15 @@ def backward_flops(grad_output: Tensor, log_probs: Tensor, targets: Tensor, redu
     return 7 * B * L + 4 * B + 17 * B * T * L
 
 
+def sizes(log_probs: Tensor, targets: Tensor) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    S = targets.shape[1]
+    C = log_probs.shape[2]
+    T = log_probs.shape[0]
+    L = 2 * S + 1
+    return {"S": S, "C": C, "T": T, "L": L}
+
+
 OP = register(
     Definition(
         name="ctc_loss",
@@ -1967,15 +1976,17 @@ OP = register(
         backward_tangent=ctc_loss_backward_tangent,
         autocast="float32",
         computed=(
-            ("targets", "0 <= s//2 < S", "targets", 1),
-            ("log_probs", "0 <= label[b, s] < C", "log_probs", 2),
-            ("input_lengths", "0 <= input_lengths[b] - 1 < T", "log_probs", 0),
+            ("targets", "0 <= s//2 < S for s < L"),
+            ("log_probs", "0 <= label[b, s] < C"),
+            ("input_lengths", "0 <= input_lengths[b] - 1 < T"),
             ("target_lengths", "0 <= 2*target_lengths[b] < L"),
             ("target_lengths", "0 <= 2*target_lengths[b] - 1 < L"),
         ),
+        derived=(("L", "2*S + 1"),),
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

@@ -171,6 +171,11 @@ def backward_flops(grad_output: Tensor, input: Tensor, size: int, stride: int | 
     return points * P * size
 
 
+def sizes(size: int, q: float) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    return {"q": q, "size": size}
+
+
 OP = register(
     Definition(
         name="quantile_pool",
@@ -204,6 +209,7 @@ OP = register(
         orders=(("quantile", ("size",)),),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("... N", "... P", "... P _"),

@@ -15,8 +15,8 @@ from opgen.code.python_text import python_text
 from opgen.ir.declared import Domain
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, DimSource, Kind, Program
-from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
-from opgen.ir.scalar import ONE, Apply, Dim, Param, Scalar, sub, transform, walk
+from opgen.ir.ranges import derived_sizes, divisors, facts_of, is_nonnegative, loops_in, positive_params
+from opgen.ir.scalar import Dim, Param, Scalar, transform
 from opgen.ir.text import scalar as scalar_text
 from opgen.package.shapes import Sizes, check_lines, dims_in, local, origin_of, size_lines
 from opgen.package.view import Surface
@@ -98,12 +98,9 @@ def _sources(p: Program, e: Scalar) -> tuple[str, ...]:
 
 def _divisors(p: Program) -> tuple[Scalar, ...]:
     """What sizes are divided by and might be 0, for all that its sizes and domains tell."""
-    dims = derived_sizes(p)
-    sizes = [value for value in dims.values() if value is not None]
+    sizes = [value for value in derived_sizes(p).values() if value is not None]
     sizes += [a.extent for st in p.statements for loops in loops_in(st) for a in loops if isinstance(a, Axis)]
-    facts = facts_of((), dims, positive=positive_params(p))
-    found = (n.args[1] for e in sizes for n in walk(e) if isinstance(n, Apply) and n.fn in ("floordiv", "mod"))
-    return tuple(e for e in dict.fromkeys(found) if not is_nonnegative(polynomial(sub(e, ONE)), facts))
+    return divisors(p, sizes)
 
 
 def _sized(p: Program) -> tuple[Scalar, ...]:
@@ -122,7 +119,7 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
         text = sizes.number(e)
         lines += sizes.lines
         sizes.lines.clear()
-        lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(_shown(s, e))})"]
+        lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(size_text(s, e))})"]
     lines += _limit_lines(s, p, sizes, sized=True)
     for e in (*unproven, *derived):
         text = sizes.number(e)
@@ -140,7 +137,7 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _shown(s: Surface, e: Scalar) -> str:
+def size_text(s: Surface, e: Scalar) -> str:
     """A size as the spec writes it."""
     spelled = dict(s.operator.spelled)
     return scalar_text(
@@ -151,7 +148,7 @@ def _shown(s: Surface, e: Scalar) -> str:
 def _extent_text(s: Surface, p: Program, e: Scalar) -> str:
     """A size, and how it is computed."""
     value = derived_sizes(p).get(e.name) if isinstance(e, Dim) else None
-    return _shown(s, e) if value is None else f"{_shown(s, e)} = {_shown(s, value)}"
+    return size_text(s, e) if value is None else f"{size_text(s, e)} = {size_text(s, value)}"
 
 
 def value_checks(s: Surface) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Positions that are quotients by a derived size: compiled and in plain torch, the same is said where they are wrong."""
+"""Positions divided by a derived size: compiled and in plain torch, the same is said where they are wrong."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class Op(ABC):
             return self.called(args)
         try:
             return self.computed(args)
-        except (RuntimeError, IndexError) as error:
+        except (RuntimeError, IndexError, ZeroDivisionError) as error:
             worded = positions.out_of_range(self, args, error)
             if worded is error:
                 raise

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from .arguments import explaining
+from .arguments import explaining, stated
 from .batching import parameters
 from .refused import is_ours
 
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
 
-_DIVIDED = re.compile(r"ZeroDivisionError|divided by 0")  # what torch and kernels say of whole numbers
+_DIVIDED = re.compile(r"ZeroDivisionError|divided by 0|by zero")  # what torch and kernels say of whole numbers
 _OUT_OF_RANGE = re.compile(
     r"out of (?:range|\w+ bounds|bounds)|invalid index|index \S+ is out"
     rf"|indexing axis dim should be positive|{_DIVIDED.pattern}",  # of positions in what has no elements
@@ -101,8 +101,8 @@ def _divided(d: Definition, known: dict[str, float]) -> str:
 def _stated(d: Definition, known: dict[str, float]) -> str:
     """The numbers of this call, with how they are computed; one that another one is, is said with that."""
     how = {name: text for name, text, *_ in d.derived}
-    shown = [f"{n} = {how[n]} = {v}" if n in how else f"{n} = {v}" for n, v in known.items() if n not in how.values()]
-    return f", with {' and '.join([', '.join(shown[:-1]), shown[-1]][len(shown) < 2 :])}" if shown else ""
+    shown = {f"{n} = {how[n]}" if n in how else n: v for n, v in known.items() if n not in how.values()}
+    return f",{stated(shown)}" if shown else ""
 
 
 def _order_of_nothing(op: Op, args: Sequence[Any], values: dict[str, Any]) -> str:

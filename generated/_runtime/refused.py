@@ -286,7 +286,9 @@ def _fault(wanted: str, value: Any) -> str:
     whole = f"; write {int(value)}" if base == "int" and isinstance(value, float) and value.is_integer() else ""
     if _is(base, value):
         return ""
-    shown = " ".join(repr(value).split())
+    shown, shape = " ".join(repr(value).split()), getattr(value, "shape", ())
+    if len(shown) > _SHORT and shape != ():
+        return f"{_described(base)}, not {type(value).__name__} of shape {[*shape]}"
     return f"{_described(base)}, not {shown} of type {type(value).__name__}{whole}"
 
 

@@ -52,7 +52,12 @@ def check(input: Tensor, height: int, width: int, kernel_size: int, dilation: in
     check_params(height, width, kernel_size, dilation, padding, stride)
     Q = (width + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if Q < 0:
-        raise extent_error("col2im", "Q = (width + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", Q)
+        raise extent_error(
+            "col2im",
+            "Q = (width + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1",
+            Q,
+            {"width": width, "padding": padding, "dilation": dilation, "kernel_size": kernel_size, "stride": stride},
+        )
 
 
 def fake(input: Tensor, height: int, width: int, kernel_size: int, dilation: int, padding: int, stride: int) -> Tensor:

@@ -61,10 +61,17 @@ def check(
     check_params(stride, padding, dilation, groups)
     P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
     if P < 0:
-        raise extent_error("conv1d", "P = (L + 2*padding - dilation*(K - 1) - 1)//stride + 1", P)
+        raise extent_error(
+            "conv1d",
+            "P = (L + 2*padding - dilation*(K - 1) - 1)//stride + 1",
+            P,
+            {"L": L, "padding": padding, "dilation": dilation, "K": K, "stride": stride},
+        )
     Cg = C // groups
     if weight.shape[1] != Cg:
-        raise size_error("conv1d", "weight", "[O, Cg, K]", "Cg", weight.shape[1], Cg)
+        raise size_error(
+            "conv1d", "weight", "[O, Cg, K]", "Cg = C//groups", weight.shape[1], Cg, {"C": C, "groups": groups}
+        )
 
 
 def fake(

@@ -63,13 +63,25 @@ def check(
     check_params(stride, padding, dilation, groups)
     P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
     if P < 0:
-        raise extent_error("conv2d", "P = (H + 2*padding - dilation*(R - 1) - 1)//stride + 1", P)
+        raise extent_error(
+            "conv2d",
+            "P = (H + 2*padding - dilation*(R - 1) - 1)//stride + 1",
+            P,
+            {"H": H, "padding": padding, "dilation": dilation, "R": R, "stride": stride},
+        )
     Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
     if Q < 0:
-        raise extent_error("conv2d", "Q = (W + 2*padding - dilation*(S - 1) - 1)//stride + 1", Q)
+        raise extent_error(
+            "conv2d",
+            "Q = (W + 2*padding - dilation*(S - 1) - 1)//stride + 1",
+            Q,
+            {"W": W, "padding": padding, "dilation": dilation, "S": S, "stride": stride},
+        )
     Cg = C // groups
     if weight.shape[1] != Cg:
-        raise size_error("conv2d", "weight", "[O, Cg, R, S]", "Cg", weight.shape[1], Cg)
+        raise size_error(
+            "conv2d", "weight", "[O, Cg, R, S]", "Cg = C//groups", weight.shape[1], Cg, {"C": C, "groups": groups}
+        )
 
 
 def fake(

@@ -79,7 +79,9 @@ def check_values(
     """Raise where an integer is out of range; reads the values."""
     C = log_probs.shape[2]
     if checks_values(targets):
-        check_range("ctc_loss", "targets", targets, lambda targets: (targets >= 0) & (targets < C), "0 <= targets < C")
+        check_range(
+            "ctc_loss", "targets", targets, lambda targets: (targets >= 0) & (targets < C), "0 <= targets < C", {"C": C}
+        )
     T = log_probs.shape[0]
     if checks_values(input_lengths):
         check_range(
@@ -88,6 +90,7 @@ def check_values(
             input_lengths,
             lambda input_lengths: (input_lengths >= 0) & (input_lengths <= T),
             "0 <= input_lengths <= T",
+            {"T": T},
         )
     S = targets.shape[1]
     if checks_values(target_lengths):
@@ -97,6 +100,7 @@ def check_values(
             target_lengths,
             lambda target_lengths: (target_lengths >= 0) & (target_lengths <= S),
             "0 <= target_lengths <= S",
+            {"S": S},
         )
 
 

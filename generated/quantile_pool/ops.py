@@ -50,7 +50,9 @@ def check(input: Tensor, size: int, q: float, stride: int | None) -> None:
     if stride is not None:
         P = (N - size) // stride + 1
         if P < 0:
-            raise extent_error("quantile_pool", "P = (N - size)//stride + 1", P)
+            raise extent_error(
+                "quantile_pool", "P = (N - size)//stride + 1", P, {"N": N, "size": size, "stride": stride}
+            )
 
 
 def fake(input: Tensor, size: int, q: float, stride: int | None) -> tuple[Tensor, ...]:

@@ -59,6 +59,7 @@ def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
             segment,
             lambda segment: (segment >= 0) & (segment < num_segments),
             "0 <= segment < num_segments",
+            {"num_segments": num_segments},
         )
 
 

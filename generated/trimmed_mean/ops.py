@@ -44,7 +44,7 @@ def check(input: Tensor, trim: int) -> None:
     check_params(trim)
     M = N - 2 * trim
     if M < 0:
-        raise extent_error("trimmed_mean", "M = N - 2*trim", M)
+        raise extent_error("trimmed_mean", "M = N - 2*trim", M, {"N": N, "trim": trim})
 
 
 def fake(input: Tensor, trim: int) -> tuple[Tensor, ...]:

@@ -50,10 +50,20 @@ def check(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: 
     check_params(kernel_size, dilation, padding, stride)
     P = (H + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if P < 0:
-        raise extent_error("unfold", "P = (H + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", P)
+        raise extent_error(
+            "unfold",
+            "P = (H + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1",
+            P,
+            {"H": H, "padding": padding, "dilation": dilation, "kernel_size": kernel_size, "stride": stride},
+        )
     Q = (W + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if Q < 0:
-        raise extent_error("unfold", "Q = (W + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", Q)
+        raise extent_error(
+            "unfold",
+            "Q = (W + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1",
+            Q,
+            {"W": W, "padding": padding, "dilation": dilation, "kernel_size": kernel_size, "stride": stride},
+        )
 
 
 def fake(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int) -> Tensor:

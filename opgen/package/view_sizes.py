@@ -14,8 +14,9 @@ from opgen.ir.ranges import derived_sizes, divisors
 from opgen.ir.scalar import Apply, Dim, Lit, Param, Scalar, walk
 from opgen.package.shapes import Sizes
 from opgen.package.view import Surface
-from opgen.package.view_checks import branched, size_text
+from opgen.package.view_checks import branched
 from opgen.package.view_flops import CountView, count_view
+from opgen.package.view_params import size_text
 from opgen.package.view_positions import Doubt, doubts, moving
 
 _DOC = "The sizes and params that positions stand on, for the words of an error."

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -171,20 +172,29 @@ def rank_error(op: str, operand: str, tensor: Tensor, layout: str) -> ValueError
     return ValueError(f"{op}: {operand} must have shape {layout}, not {list(tensor.shape)}")
 
 
-def size_error(op: str, operand: str, layout: str, dim: str, size: Any, expected: Any, by: str = "") -> ValueError:
-    """Two sizes that must be equal are not; `by` is the operand that has the other one."""
-    other = f"and {by} has {expected}" if by else f"where {expected} is needed"
+def stated(known: Mapping[str, Any]) -> str:
+    """The numbers of a call that a condition stands on."""
+    *others, last = [f"{name} = {value}" for name, value in known.items()] or [""]
+    return f" with {', '.join(others)} and {last}" if others else f" with {last}" if last else ""
+
+
+def size_error(
+    op: str, operand: str, layout: str, dim: str, size: Any, expected: Any, by: str | Mapping[str, Any] = ""
+) -> ValueError:
+    """Two sizes that must be equal are not; `by` is the operand that has the other one, or what that is computed of."""
+    told = "" if isinstance(by, str) else stated(by)
+    other = f"and {by} has {expected}" if by and not told else f"where {expected} is needed{told}"
     return ValueError(f"{op}: {operand}{layout} has size {size} along {dim}, {other}")
 
 
-def extent_error(op: str, extent: str, size: Any) -> ValueError:
+def extent_error(op: str, extent: str, size: Any, known: Mapping[str, Any]) -> ValueError:
     """An index would run to a negative number."""
-    return ValueError(f"{op}: the size {extent} must not be negative, but is {size}")
+    return ValueError(f"{op}: the size {extent} must not be negative, but is {size}{stated(known)}")
 
 
-def divisor_error(op: str, divisor: str) -> ValueError:
+def divisor_error(op: str, divisor: str, known: Mapping[str, Any]) -> ValueError:
     """A size is divided by 0."""
-    return ValueError(f"{op}: {divisor} must not be 0, as a size is divided by it")
+    return ValueError(f"{op}: {divisor} must not be 0, as a size is divided by it{stated(known)}")
 
 
 def length_error(op: str, param: str, value: Sequence[Any], length: int) -> ValueError:
@@ -209,9 +219,11 @@ def choice_error(op: str, param: str, value: Any, choices: Sequence[str]) -> Val
     return ValueError(f"{op}: {param} must be one of {', '.join(map(repr, choices))}, not {value!r}{hint}")
 
 
-def domain_error(op: str, name: str, value: Any, domain: str) -> ValueError:
+def domain_error(
+    op: str, name: str, value: Any, domain: str, known: Mapping[str, Any] = MappingProxyType({})
+) -> ValueError:
     """A param is outside its domain."""
-    return ValueError(f"{op}: {name} must satisfy {domain}, but is {value!r}")
+    return ValueError(f"{op}: {name} must satisfy {domain}{stated(known)}, but is {value!r}")
 
 
 _explaining: ContextVar[bool] = ContextVar("explaining", default=False)
@@ -242,7 +254,9 @@ def checks_values(tensor: Tensor, read: Sequence[Tensor] = ()) -> bool:
     return not read or _explaining.get()
 
 
-def check_range(op: str, operand: str, tensor: Tensor, inside: Callable[[Any], Any], domain: str) -> None:
+def check_range(
+    op: str, operand: str, tensor: Tensor, inside: Callable[[Any], Any], domain: str, known: Mapping[str, Any]
+) -> None:
     """Raise if an integer operand is out of range somewhere, or have the graph raise that is being made.
 
     A domain has no gaps, so that the least and the greatest value tell.
@@ -253,7 +267,7 @@ def check_range(op: str, operand: str, tensor: Tensor, inside: Callable[[Any], A
     elif tensor.numel():
         least, greatest = map(Tensor.item, tensor.aminmax())
         if not (inside(least) and inside(greatest)):
-            raise IndexError(f"{message}, but has values from {least} to {greatest}")
+            raise IndexError(f"{message}{stated(known)}, but has values from {least} to {greatest}")
 
 
 def compute_dtype(tensor: Tensor) -> torch.dtype:

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from . import blocks, choice, flops, native, private, refused, sharding
+from . import blocks, choice, flops, native, positions, private, sharding
 from .arguments import Fill, Seed
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 from .graphs import graph
@@ -58,7 +58,8 @@ class Definition:
     run it on a GPU. `autocast`: what it casts floats to.
     `positions`: operands whose elements are positions, each with a tensor, the axis that they go along, and its dim.
     `computed`: tensors that are read or written at other positions, or that those are computed from, each with what
-    must hold for a position, and perhaps a tensor and an axis that have the size in it.
+    must hold for a position. `sizes` finds the numbers that these stand on by name; `derived` says how some of them are
+    computed, perhaps as a quotient of two others, and `divisors` which must not be 0.
     `orders`: order statistics, each with what its number of elements is a product of: operands and axes, or params.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
@@ -101,7 +102,10 @@ class Definition:
     elsewhere: bool = False
     autocast: str = ""
     positions: tuple[tuple[str, str, int, str], ...] = ()
-    computed: tuple[tuple[Any, ...], ...] = ()
+    computed: tuple[tuple[str, str], ...] = ()
+    sizes: Callable[..., dict[str, float]] | None = None
+    derived: tuple[tuple[str, ...], ...] = ()
+    divisors: tuple[str, ...] = ()
     orders: tuple[tuple[Any, ...], ...] = ()
     unordered: tuple[str, ...] = ()
     faster_in_torch: dict[str, str] = field(default_factory=dict)
@@ -197,8 +201,8 @@ class Op(ABC):
             return self.called(args)
         try:
             return self.computed(args)
-        except (RuntimeError, IndexError) as error:
-            worded = refused.out_of_range(self, args, error)
+        except (RuntimeError, IndexError, ZeroDivisionError) as error:
+            worded = positions.out_of_range(self, args, error)
             if worded is error:
                 raise
             raise worded from None

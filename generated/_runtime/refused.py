@@ -22,10 +22,10 @@ import torch
 from torch import Tensor
 
 from . import native
-from .arguments import QUANTISED, domain_error, explaining, operands
+from .arguments import QUANTISED, domain_error, operands
 
 if TYPE_CHECKING:
-    from .dispatch import Definition, Op
+    from .dispatch import Definition
 
 Self = TypeVar("Self")
 Given = ParamSpec("Given")
@@ -39,15 +39,6 @@ _KINDS = {
 _SHORT = 40  # characters of numbers that are shown
 _DEVICES = ("cpu", "cuda", "meta", "mps", "xpu")
 _WORDS = {"int": "an int", "float": "a float", "bool": "a bool", "str": "a string"}
-_DIVIDED = "ZeroDivisionError"  # what torch says of whole numbers divided by 0
-_OUT_OF_RANGE = re.compile(
-    r"out of (?:range|\w+ bounds|bounds)|invalid index|index \S+ is out"
-    rf"|indexing axis dim should be positive|{_DIVIDED}",  # of positions in what has no elements
-    re.IGNORECASE,
-)
-_NOTHING = re.compile(r"(\w+)(?:\(\): Expected reduction dim .*(?:non-zero size|numel)|\[\w+\] has no value, as)")
-_SOME = re.compile(r"\bsize (?:[2-9]|1\d)")  # what has several elements was read out of range
-_UNTOLD = "index out of range in self"  # what torch says where it does not say which
 
 
 def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
@@ -57,7 +48,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         return TypeError(f"{error!s}{keyword}")
     if isinstance(error, TypeError) and re.fullmatch(rf"{d.name}: \w+ must be a Tensor, not \w+", str(error)):
         return TypeError(f"{error!s}{_made(d, given, params)}")
-    if function is None or _is_ours(d.name, error):
+    if function is None or is_ours(d.name, error):
         return _shaped(d, function, error)
     expected = list(signature(function).parameters.items())
     values = (*given, *params)
@@ -277,7 +268,7 @@ def _nearest(unknown: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if near and alike[name] == alike[near[0]]]
 
 
-def _is_ours(name: str, error: Exception) -> bool:
+def is_ours(name: str, error: Exception) -> bool:
     return str(error).startswith(f"{name}: ")
 
 
@@ -295,7 +286,9 @@ def _fault(wanted: str, value: Any) -> str:
     whole = f"; write {int(value)}" if base == "int" and isinstance(value, float) and value.is_integer() else ""
     if _is(base, value):
         return ""
-    shown = " ".join(repr(value).split())
+    shown, shape = " ".join(repr(value).split()), getattr(value, "shape", ())
+    if len(shown) > _SHORT and shape != ():
+        return f"{_described(base)}, not {type(value).__name__} of shape {[*shape]}"
     return f"{_described(base)}, not {shown} of type {type(value).__name__}{whole}"
 
 
@@ -324,80 +317,3 @@ def _is_special(tensor: Tensor) -> bool:
 
 def _layout(tensor: Tensor) -> str:
     return "a nested one" if tensor.is_nested else f"one of layout {tensor.layout}"
-
-
-def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
-    """The error of a kernel, of which one about a position names the operand that the position was read from."""
-    d = op.definition
-    if (picked := _NOTHING.search(str(error))) is not None:
-        return IndexError(f"{d.name}: {picked[1]} has no value, as {_empty(op, args)}")
-    if not _OUT_OF_RANGE.search(str(error)):
-        unnamed = isinstance(error, IndexError) and not _is_ours(d.name, error)
-        return IndexError(f"{d.name}: {error}") if unnamed else error
-    if _DIVIDED in str(error) and all(a.numel() for a in args if isinstance(a, Tensor)):
-        return ZeroDivisionError(f"{d.name}: a whole number is divided by 0, which has no value")
-    values = dict(zip(op.arguments, args, strict=False))
-    if d.orders and not _SOME.search(str(error)) and (unmet := _order_of_nothing(op, args, values)):
-        return IndexError(f"{d.name}: {unmet}")
-    if op.which == "forward" and d.check_values is not None:
-        try:
-            with explaining():
-                d.check_values(*args)
-        except IndexError as named:
-            return named
-    for name, sized, axis, dim in d.positions:
-        ids, like = values.get(name), values.get(sized)
-        if isinstance(ids, Tensor) and isinstance(like, Tensor) and ids.numel() and not ids.is_meta:
-            low, high, size = int(ids.min()), int(ids.max()), like.shape[axis]
-            if low < 0 or high >= size:
-                domain = f"0 <= {name} < {dim} = {size}"
-                return IndexError(f"{d.name}: {name} must satisfy {domain}, but has values from {low} to {high}")
-    text = str(error).split("\n", 1)[0].removeprefix(f"{d.name}: ")
-    conditions = dict.fromkeys(_condition(values, *row) for row in d.computed)
-    names = dict.fromkeys(name for name, *_ in d.computed)
-    where = f" of {' or '.join(names)}" if names else ""
-    told = f"; where it is read, {' and '.join(conditions)}" if conditions else ""
-    which = "" if told and text == _UNTOLD else f": {text}"
-    return IndexError(f"{d.name}: a position{where} is out of range{which}{told}")
-
-
-def _order_of_nothing(op: Op, args: Sequence[Any], values: dict[str, Any]) -> str:
-    """The order statistic that has no elements, or those of which it is one, and why; empty where each has some."""
-    found: dict[str, None] = {}
-    reasons: dict[str, None] = {}
-    for statistic, *factors in op.definition.orders:
-        for name, *axes in factors:
-            value = values.get(name)
-            if isinstance(value, Tensor) and any(value.shape[axis] == 0 for axis in axes):
-                found[statistic] = reasons[_empty(op, args)] = None
-            elif not axes and isinstance(value, int) and value == 0:
-                found[statistic] = reasons[f"{name} is 0"] = None
-    return f"{' or '.join(found)} has no value, as {' and '.join(reasons)}" if found else ""
-
-
-def _empty(op: Op, args: Sequence[Any]) -> str:
-    """Which operands have size 0, and along which dims where these are known: those of the batch may have that."""
-    d = op.definition
-    known = op.which == "forward" and "c" not in d.kinds and d.sharding
-    layouts = d.sharding[0].layouts if known else ()
-    found: list[str] = []
-    for k, (name, tensor) in enumerate(zip(op.arguments, args, strict=False)):
-        if not isinstance(tensor, Tensor) or tensor.numel():
-            continue
-        words = layouts[k].split() if k < len(layouts) else []
-        first = tensor.dim() - len(words) + 1 if "..." in words else 0
-        at = words.index("...") if "..." in words else len(words)
-        sizes = (*tensor.shape[:at], *tensor.shape[at + first :])
-        along = [n for n, size in zip((n for n in words if n != "..."), sizes, strict=False) if size == 0]
-        if along:
-            found.append(f"{name}[{', '.join(words)}] has size 0 along {' and '.join(along)}")
-        elif not words:
-            found.append(f"{name} has shape {list(tensor.shape)}")
-    return " and ".join(found) or "it runs over nothing"
-
-
-def _condition(values: dict[str, Any], _: str, condition: str, sized: str = "", axis: int = 0) -> str:
-    """The condition with the size of this call, or with the param that is the size."""
-    like, number = values.get(sized), values.get(condition.rpartition(" < ")[2])
-    size = like.shape[axis] if isinstance(like, Tensor) else number if isinstance(number, int) else None
-    return condition if size is None else f"{condition} = {size}"

@@ -37,7 +37,9 @@ def check_params(kernel_size: int, stride: int | None, padding: int) -> None:
     if stride is not None and not stride > 0:
         raise domain_error("avg_pool2d", "stride", stride, "stride > 0")
     if not 0 <= padding <= kernel_size / 2:
-        raise domain_error("avg_pool2d", "padding", padding, "0 <= padding <= kernel_size/2")
+        raise domain_error(
+            "avg_pool2d", "padding", padding, "0 <= padding <= kernel_size/2", {"kernel_size": kernel_size}
+        )
 
 
 def check(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> None:
@@ -50,17 +52,37 @@ def check(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> 
     if stride is not None:
         P = (H + 2 * padding - kernel_size) // stride + 1
         if P < 0:
-            raise extent_error("avg_pool2d", "P = (H + 2*padding - kernel_size)//stride + 1", P)
+            raise extent_error(
+                "avg_pool2d",
+                "P = (H + 2*padding - kernel_size)//stride + 1",
+                P,
+                {"H": H, "padding": padding, "kernel_size": kernel_size, "stride": stride},
+            )
         Q = (W + 2 * padding - kernel_size) // stride + 1
         if Q < 0:
-            raise extent_error("avg_pool2d", "Q = (W + 2*padding - kernel_size)//stride + 1", Q)
+            raise extent_error(
+                "avg_pool2d",
+                "Q = (W + 2*padding - kernel_size)//stride + 1",
+                Q,
+                {"W": W, "padding": padding, "kernel_size": kernel_size, "stride": stride},
+            )
     else:
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
         if P < 0:
-            raise extent_error("avg_pool2d", "P = (H + 2*padding - kernel_size)//kernel_size + 1", P)
+            raise extent_error(
+                "avg_pool2d",
+                "P = (H + 2*padding - kernel_size)//kernel_size + 1",
+                P,
+                {"H": H, "padding": padding, "kernel_size": kernel_size},
+            )
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         if Q < 0:
-            raise extent_error("avg_pool2d", "Q = (W + 2*padding - kernel_size)//kernel_size + 1", Q)
+            raise extent_error(
+                "avg_pool2d",
+                "Q = (W + 2*padding - kernel_size)//kernel_size + 1",
+                Q,
+                {"W": W, "padding": padding, "kernel_size": kernel_size},
+            )
 
 
 def fake(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> Tensor:

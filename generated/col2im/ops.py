@@ -52,7 +52,12 @@ def check(input: Tensor, height: int, width: int, kernel_size: int, dilation: in
     check_params(height, width, kernel_size, dilation, padding, stride)
     Q = (width + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if Q < 0:
-        raise extent_error("col2im", "Q = (width + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", Q)
+        raise extent_error(
+            "col2im",
+            "Q = (width + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1",
+            Q,
+            {"width": width, "padding": padding, "dilation": dilation, "kernel_size": kernel_size, "stride": stride},
+        )
 
 
 def fake(input: Tensor, height: int, width: int, kernel_size: int, dilation: int, padding: int, stride: int) -> Tensor:
@@ -168,6 +173,19 @@ def flops(input: Tensor) -> int:
     return N * D * L
 
 
+def sizes(width: int, kernel_size: int, dilation: int, padding: int, stride: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    Q = (width + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
+    return {
+        "width": width,
+        "padding": padding,
+        "dilation": dilation,
+        "kernel_size": kernel_size,
+        "stride": stride,
+        "Q": Q,
+    }
+
+
 OP = register(
     Definition(
         name="col2im",
@@ -197,8 +215,11 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=col2im_backward_tangent,
+        derived=(("Q", "(width + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1"),),
+        divisors=("Q",),
         unordered=("forward",),
         flops=flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("N D L", "N C H W"),

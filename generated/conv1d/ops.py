@@ -61,10 +61,17 @@ def check(
     check_params(stride, padding, dilation, groups)
     P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
     if P < 0:
-        raise extent_error("conv1d", "P = (L + 2*padding - dilation*(K - 1) - 1)//stride + 1", P)
+        raise extent_error(
+            "conv1d",
+            "P = (L + 2*padding - dilation*(K - 1) - 1)//stride + 1",
+            P,
+            {"L": L, "padding": padding, "dilation": dilation, "K": K, "stride": stride},
+        )
     Cg = C // groups
     if weight.shape[1] != Cg:
-        raise size_error("conv1d", "weight", "[O, Cg, K]", "Cg", weight.shape[1], Cg)
+        raise size_error(
+            "conv1d", "weight", "[O, Cg, K]", "Cg = C//groups", weight.shape[1], Cg, {"C": C, "groups": groups}
+        )
 
 
 def fake(
@@ -221,6 +228,12 @@ def backward_flops(
     return count
 
 
+def sizes(weight: Tensor, groups: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    size_o = weight.shape[0]
+    return {"O": size_o, "groups": groups, "O//groups": size_o // groups}
+
+
 OP = register(
     Definition(
         name="conv1d",
@@ -250,8 +263,10 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv1d_backward_tangent,
         autocast="lower",
+        divisors=("O//groups",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 given=("bias",),

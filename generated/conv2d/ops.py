@@ -63,13 +63,25 @@ def check(
     check_params(stride, padding, dilation, groups)
     P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
     if P < 0:
-        raise extent_error("conv2d", "P = (H + 2*padding - dilation*(R - 1) - 1)//stride + 1", P)
+        raise extent_error(
+            "conv2d",
+            "P = (H + 2*padding - dilation*(R - 1) - 1)//stride + 1",
+            P,
+            {"H": H, "padding": padding, "dilation": dilation, "R": R, "stride": stride},
+        )
     Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
     if Q < 0:
-        raise extent_error("conv2d", "Q = (W + 2*padding - dilation*(S - 1) - 1)//stride + 1", Q)
+        raise extent_error(
+            "conv2d",
+            "Q = (W + 2*padding - dilation*(S - 1) - 1)//stride + 1",
+            Q,
+            {"W": W, "padding": padding, "dilation": dilation, "S": S, "stride": stride},
+        )
     Cg = C // groups
     if weight.shape[1] != Cg:
-        raise size_error("conv2d", "weight", "[O, Cg, R, S]", "Cg", weight.shape[1], Cg)
+        raise size_error(
+            "conv2d", "weight", "[O, Cg, R, S]", "Cg = C//groups", weight.shape[1], Cg, {"C": C, "groups": groups}
+        )
 
 
 def fake(
@@ -240,6 +252,12 @@ def backward_flops(
     return count
 
 
+def sizes(weight: Tensor, groups: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    size_o = weight.shape[0]
+    return {"O": size_o, "groups": groups, "O//groups": size_o // groups}
+
+
 OP = register(
     Definition(
         name="conv2d",
@@ -269,8 +287,10 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv2d_backward_tangent,
         autocast="lower",
+        divisors=("O//groups",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 given=("bias",),

@@ -57,7 +57,12 @@ def check(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, paddi
     check_params(stride, padding)
     P = (L - 1) * stride + K - (2 * padding)
     if P < 0:
-        raise extent_error("conv_transpose1d", "P = (L - 1)*stride + K - 2*padding", P)
+        raise extent_error(
+            "conv_transpose1d",
+            "P = (L - 1)*stride + K - 2*padding",
+            P,
+            {"L": L, "stride": stride, "K": K, "padding": padding},
+        )
 
 
 def fake(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, padding: int) -> Tensor:

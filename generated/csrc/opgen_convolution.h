@@ -106,7 +106,7 @@ class __attribute__((visibility("hidden"))) Convolution {
   // The outputs in whole groups, the last of which may lack some.
   int64_t groups_of(int64_t outputs) const {
     if (!width_.has_value()) return 1;
-    if (*width_ <= 0) fail(op_, ": groups of ", *width_, " outputs");
+    if (*width_ <= 0) fail(op_, ": a whole number is divided by 0");
     return (outputs + *width_ - 1) / *width_;
   }
   // Weights or biases of outputs, with zeros for those that the last group lacks.

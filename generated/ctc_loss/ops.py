@@ -79,7 +79,9 @@ def check_values(
     """Raise where an integer is out of range; reads the values."""
     C = log_probs.shape[2]
     if checks_values(targets):
-        check_range("ctc_loss", "targets", targets, lambda targets: (targets >= 0) & (targets < C), "0 <= targets < C")
+        check_range(
+            "ctc_loss", "targets", targets, lambda targets: (targets >= 0) & (targets < C), "0 <= targets < C", {"C": C}
+        )
     T = log_probs.shape[0]
     if checks_values(input_lengths):
         check_range(
@@ -88,6 +90,7 @@ def check_values(
             input_lengths,
             lambda input_lengths: (input_lengths >= 0) & (input_lengths <= T),
             "0 <= input_lengths <= T",
+            {"T": T},
         )
     S = targets.shape[1]
     if checks_values(target_lengths):
@@ -97,6 +100,7 @@ def check_values(
             target_lengths,
             lambda target_lengths: (target_lengths >= 0) & (target_lengths <= S),
             "0 <= target_lengths <= S",
+            {"S": S},
         )
 
 
@@ -1934,6 +1938,15 @@ def backward_flops(grad_output: Tensor, log_probs: Tensor, targets: Tensor, redu
     return 7 * B * L + 4 * B + 17 * B * T * L
 
 
+def sizes(log_probs: Tensor, targets: Tensor) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    S = targets.shape[1]
+    C = log_probs.shape[2]
+    T = log_probs.shape[0]
+    L = 2 * S + 1
+    return {"S": S, "C": C, "T": T, "L": L}
+
+
 OP = register(
     Definition(
         name="ctc_loss",
@@ -1967,15 +1980,17 @@ OP = register(
         backward_tangent=ctc_loss_backward_tangent,
         autocast="float32",
         computed=(
-            ("targets", "0 <= s//2 < S", "targets", 1),
-            ("log_probs", "0 <= label[b, s] < C", "log_probs", 2),
-            ("input_lengths", "0 <= input_lengths[b] - 1 < T", "log_probs", 0),
+            ("targets", "0 <= s//2 < S for s < L"),
+            ("log_probs", "0 <= label[b, s] < C"),
+            ("input_lengths", "0 <= input_lengths[b] - 1 < T"),
             ("target_lengths", "0 <= 2*target_lengths[b] < L"),
             ("target_lengths", "0 <= 2*target_lengths[b] - 1 < L"),
         ),
+        derived=(("L", "2*S + 1"),),
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

@@ -30,6 +30,13 @@ def fake(first: Tensor, second: Tensor) -> Tensor:
     return first.new_empty(torch.broadcast_shapes(first.shape[:-1], second.shape[:-1]), dtype=torch.int64)
 
 
+def sizes(first: Tensor, second: Tensor) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    N = first.shape[-1]
+    M = second.shape[-1]
+    return {"N": N, "M": M}
+
+
 OP = register(
     Definition(
         name="edit_distance",
@@ -41,7 +48,8 @@ OP = register(
         fake=fake,
         check=check,
         views=("distance",),
-        computed=(("d", "0 <= N - 1 < N", "first", -1), ("d", "0 <= M - 1 < M", "second", -1)),
+        computed=(("d", "0 <= N - 1 < N"), ("d", "0 <= M - 1 < M")),
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("... N", "... M", "..."),

@@ -28,7 +28,7 @@ def check_values(input: Tensor, weight: Tensor) -> None:
     """Raise where an integer is out of range; reads the values."""
     V = weight.shape[0]
     if checks_values(input, read=(input, weight)):
-        check_range("embedding", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V")
+        check_range("embedding", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V", {"V": V})
 
 
 def fake(input: Tensor, weight: Tensor) -> Tensor:

@@ -52,7 +52,9 @@ def check_values(input: Tensor, weight: Tensor, per_sample_weights: Tensor | Non
     """Raise where an integer is out of range; reads the values."""
     V = weight.shape[0]
     if checks_values(input, read=(input, weight)):
-        check_range("embedding_bag", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V")
+        check_range(
+            "embedding_bag", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V", {"V": V}
+        )
 
 
 def fake(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> Tensor:

@@ -404,6 +404,14 @@ def backward_flops(
     return 13 * N * C * points + 3 * N * G
 
 
+def sizes(input: Tensor, num_groups: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    C = input.shape[1]
+    S = C // num_groups
+    G = num_groups
+    return {"C": C, "num_groups": num_groups, "S": S, "G": G}
+
+
 OP = register(
     Definition(
         name="group_norm",
@@ -435,10 +443,13 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=group_norm_backward_tangent,
         autocast="float32",
-        computed=(("mu", "0 <= c//S < G"), ("rstd", "0 <= c//S < G")),
+        computed=(("mu", "0 <= c//S < G for c < C"), ("rstd", "0 <= c//S < G for c < C")),
+        derived=(("S", "C//num_groups", "C", "num_groups"), ("G", "num_groups")),
+        divisors=("S",),
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 given=("weight", "bias"),

@@ -49,9 +49,23 @@ def check_values(input: Tensor, source: Tensor, target: Tensor, edge_weight: Ten
     """Raise where an integer is out of range; reads the values."""
     V = input.shape[0]
     if checks_values(source, read=(source, input)):
-        check_range("message_passing", "source", source, lambda source: (source >= 0) & (source < V), "0 <= source < V")
+        check_range(
+            "message_passing",
+            "source",
+            source,
+            lambda source: (source >= 0) & (source < V),
+            "0 <= source < V",
+            {"V": V},
+        )
     if checks_values(target, read=(target, source, input)):
-        check_range("message_passing", "target", target, lambda target: (target >= 0) & (target < V), "0 <= target < V")
+        check_range(
+            "message_passing",
+            "target",
+            target,
+            lambda target: (target >= 0) & (target < V),
+            "0 <= target < V",
+            {"V": V},
+        )
 
 
 def fake(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None) -> Tensor:

@@ -115,6 +115,15 @@ def pixel_shuffle_backward_tangent(tangent_grad_output: Tensor, tangent_input: T
     return tangent_grad_input
 
 
+def sizes(input: Tensor, upscale_factor: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    H = input.shape[-2]
+    W = input.shape[-1]
+    P = H * upscale_factor
+    Q = W * upscale_factor
+    return {"H": H, "W": W, "upscale_factor": upscale_factor, "P": P, "Q": Q}
+
+
 OP = register(
     Definition(
         name="pixel_shuffle",
@@ -137,10 +146,9 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=pixel_shuffle_backward_tangent,
-        computed=(
-            ("input", "0 <= h//upscale_factor < H", "input", -2),
-            ("input", "0 <= w//upscale_factor < W", "input", -1),
-        ),
+        computed=(("input", "0 <= h//upscale_factor < H for h < P"), ("input", "0 <= w//upscale_factor < W for w < Q")),
+        derived=(("P", "H*upscale_factor"), ("Q", "W*upscale_factor")),
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("... C H W", "... O P Q"),

@@ -50,7 +50,9 @@ def check(input: Tensor, size: int, q: float, stride: int | None) -> None:
     if stride is not None:
         P = (N - size) // stride + 1
         if P < 0:
-            raise extent_error("quantile_pool", "P = (N - size)//stride + 1", P)
+            raise extent_error(
+                "quantile_pool", "P = (N - size)//stride + 1", P, {"N": N, "size": size, "stride": stride}
+            )
 
 
 def fake(input: Tensor, size: int, q: float, stride: int | None) -> tuple[Tensor, ...]:
@@ -171,6 +173,11 @@ def backward_flops(grad_output: Tensor, input: Tensor, size: int, stride: int | 
     return points * P * size
 
 
+def sizes(size: int, q: float) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    return {"q": q, "size": size}
+
+
 OP = register(
     Definition(
         name="quantile_pool",
@@ -204,6 +211,7 @@ OP = register(
         orders=(("quantile", ("size",)),),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("... N", "... P", "... P _"),

@@ -248,6 +248,13 @@ def backward_flops(grad_output: Tensor, input: Tensor, cos: Tensor, needs_input_
     return count
 
 
+def sizes(input: Tensor, cos: Tensor) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    D = input.shape[-1]
+    H = cos.shape[1]
+    return {"D": D, "H": H}
+
+
 OP = register(
     Definition(
         name="rope",
@@ -272,12 +279,13 @@ OP = register(
         second_mask=("grad_output", "input", "cos", "sin"),
         backward_tangent=rope_backward_tangent,
         computed=(
-            ("input", "0 <= d < D", "input", -1),
-            ("input", "0 <= d + H < D", "input", -1),
-            ("input", "0 <= d - H < D", "input", -1),
+            ("input", "0 <= d < D for d < 2*H"),
+            ("input", "0 <= d + H < D for d < 2*H"),
+            ("input", "0 <= d - H < D for d < 2*H"),
         ),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("... T D", "T H", "T H", "... T _"),

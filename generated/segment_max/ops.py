@@ -59,6 +59,7 @@ def check_values(input: Tensor, segment: Tensor, num_segments: int, empty: float
             segment,
             lambda segment: (segment >= 0) & (segment < num_segments),
             "0 <= segment < num_segments",
+            {"num_segments": num_segments},
         )
 
 
@@ -172,6 +173,12 @@ def backward_flops(grad_output: Tensor, input: Tensor) -> int:
     return points * N
 
 
+def sizes(num_segments: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    S = num_segments
+    return {"num_segments": num_segments, "S": S}
+
+
 OP = register(
     Definition(
         name="segment_max",
@@ -202,8 +209,10 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=segment_max_backward_tangent,
         computed=(("segment", "0 <= segment[n] < S"),),
+        derived=(("S", "num_segments"),),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ...", "S", "N ...", "S ..."),

@@ -59,6 +59,7 @@ def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
             segment,
             lambda segment: (segment >= 0) & (segment < num_segments),
             "0 <= segment < num_segments",
+            {"num_segments": num_segments},
         )
 
 
@@ -126,6 +127,12 @@ def backward_flops(grad_output: Tensor, num_segments: int) -> int:
     return 2 * S * points
 
 
+def sizes(num_segments: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    S = num_segments
+    return {"num_segments": num_segments, "S": S}
+
+
 OP = register(
     Definition(
         name="segment_mean",
@@ -153,9 +160,11 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=segment_mean_backward_tangent,
         computed=(("segment", "0 <= segment[n] < S"),),
+        derived=(("S", "num_segments"),),
         unordered=("forward",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ...", "S"),

@@ -58,6 +58,7 @@ def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
             segment,
             lambda segment: (segment >= 0) & (segment < num_segments),
             "0 <= segment < num_segments",
+            {"num_segments": num_segments},
         )
 
 
@@ -159,6 +160,12 @@ def backward_flops(grad_output: Tensor) -> int:
     return 4 * E * points
 
 
+def sizes(num_segments: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    S = num_segments
+    return {"num_segments": num_segments, "S": S}
+
+
 OP = register(
     Definition(
         name="segment_softmax",
@@ -187,9 +194,11 @@ OP = register(
         backward_tangent=segment_softmax_backward_tangent,
         autocast="float32",
         computed=(("segment", "0 <= segment[e] < S"),),
+        derived=(("S", "num_segments"),),
         unordered=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("E ...", "E", "E ..."),

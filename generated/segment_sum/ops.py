@@ -58,6 +58,7 @@ def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
             segment,
             lambda segment: (segment >= 0) & (segment < num_segments),
             "0 <= segment < num_segments",
+            {"num_segments": num_segments},
         )
 
 
@@ -113,6 +114,12 @@ def flops(input: Tensor) -> int:
     return points * N
 
 
+def sizes(num_segments: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    S = num_segments
+    return {"num_segments": num_segments, "S": S}
+
+
 OP = register(
     Definition(
         name="segment_sum",
@@ -139,8 +146,10 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_sum_backward_tangent,
         computed=(("output", "0 <= segment[n] < S"),),
+        derived=(("S", "num_segments"),),
         unordered=("forward",),
         flops=flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ..."),

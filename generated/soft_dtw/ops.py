@@ -1187,6 +1187,13 @@ def backward_flops(grad_output: Tensor, cost: Tensor) -> int:
     return 30 * points * (N + M) * M
 
 
+def sizes(cost: Tensor) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    N = cost.shape[-2]
+    M = cost.shape[-1]
+    return {"N": N, "M": M}
+
+
 OP = register(
     Definition(
         name="soft_dtw",
@@ -1214,9 +1221,10 @@ OP = register(
         second_mask=("grad_output", "cost"),
         backward_tangent=soft_dtw_backward_tangent,
         views=("output", "grad_cost", "tangent_output", "tangent_grad_cost"),
-        computed=(("r", "0 <= N - 1 < N", "cost", -2), ("r", "0 <= M - 1 < M", "cost", -1)),
+        computed=(("r", "0 <= N - 1 < N"), ("r", "0 <= M - 1 < M")),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("... N M", "...", "... _ M", "... _ M", "... _ M"),

@@ -44,7 +44,7 @@ def check(input: Tensor, trim: int) -> None:
     check_params(trim)
     M = N - 2 * trim
     if M < 0:
-        raise extent_error("trimmed_mean", "M = N - 2*trim", M)
+        raise extent_error("trimmed_mean", "M = N - 2*trim", M, {"N": N, "trim": trim})
 
 
 def fake(input: Tensor, trim: int) -> tuple[Tensor, ...]:
@@ -113,6 +113,13 @@ def backward_flops(grad_output: Tensor, input: Tensor) -> int:
     return 2 * points * N
 
 
+def sizes(input: Tensor, trim: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    N = input.shape[-1]
+    M = N - 2 * trim
+    return {"N": N, "trim": trim, "M": M}
+
+
 OP = register(
     Definition(
         name="trimmed_mean",
@@ -139,10 +146,12 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=trimmed_mean_backward_tangent,
         views=("argsort_k",),
-        computed=(("ordered", "0 <= m + trim < N", "input", -1),),
+        computed=(("ordered", "0 <= m + trim < N for m < M"),),
+        derived=(("M", "N - 2*trim"),),
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("... N", "...", "... N"),

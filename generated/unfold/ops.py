@@ -50,10 +50,20 @@ def check(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: 
     check_params(kernel_size, dilation, padding, stride)
     P = (H + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if P < 0:
-        raise extent_error("unfold", "P = (H + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", P)
+        raise extent_error(
+            "unfold",
+            "P = (H + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1",
+            P,
+            {"H": H, "padding": padding, "dilation": dilation, "kernel_size": kernel_size, "stride": stride},
+        )
     Q = (W + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if Q < 0:
-        raise extent_error("unfold", "Q = (W + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1", Q)
+        raise extent_error(
+            "unfold",
+            "Q = (W + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1",
+            Q,
+            {"W": W, "padding": padding, "dilation": dilation, "kernel_size": kernel_size, "stride": stride},
+        )
 
 
 def fake(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int) -> Tensor:
@@ -169,6 +179,13 @@ def backward_flops(
     return N * D * L
 
 
+def sizes(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int) -> dict[str, float]:
+    """The sizes and params that positions stand on, for the words of an error."""
+    W = input.shape[3]
+    Q = (W + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
+    return {"W": W, "padding": padding, "dilation": dilation, "kernel_size": kernel_size, "stride": stride, "Q": Q}
+
+
 OP = register(
     Definition(
         name="unfold",
@@ -195,8 +212,11 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=unfold_backward_tangent,
+        derived=(("Q", "(W + 2*padding - dilation*(kernel_size - 1) - 1)//stride + 1"),),
+        divisors=("Q",),
         unordered=("backward",),
         backward_flops=backward_flops,
+        sizes=sizes,
         sharding=(
             Sharding(
                 layouts=("N C H W", "N D L"),

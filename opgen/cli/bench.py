@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
-from opgen.cli.options import Command, generated_ops, named_spec, out_option
+from opgen.cli.options import Command, Count, generated_ops, named_spec, out_option
 from opgen.diagnostics.model import Diagnostic, UserError
 from opgen.write.settings import command as command_line
 from opgen.write.settings import settings_here
@@ -73,7 +73,7 @@ def _several(option: str, name: str, choices: list[str], told: str) -> Callable[
     ["reference", "compile"],
     "What to measure beside the plain form: the spec's `reference`, torch.compile of the formula; default: reference.",
 )
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of torch.")
+@click.option("--threads", type=Count("threads", "--threads 8"), default=1, show_default=True, help="Threads of torch.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(

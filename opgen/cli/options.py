@@ -53,6 +53,20 @@ class Either(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+class Count(click.IntRange):
+    """How many of something, at least one; what is no such number is answered with one, as in `example`."""
+
+    def __init__(self, what: str, example: str) -> None:
+        super().__init__(min=1)
+        self.what, self.example = what, example
+
+    def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"'{value}' is no number of {self.what} from 1 on: write '{self.example}'", param, ctx)
+
+
 def _there(context: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The generated operators whose names begin so, for shells that complete them."""
     out = context.params.get("out") or settings_here().out or Path(GENERATED)
@@ -67,7 +81,7 @@ def jobs_of(what: str) -> Callable[[Command], Command]:
     return click.option(
         "-j",
         "--jobs",
-        type=click.IntRange(min=1),
+        type=Count(what, "--jobs 4"),
         default=lambda: settings_here().jobs,
         help=f"How many {what} run at a time; default: `jobs` below [tool.opgen], else as many as there are cores.",
     )

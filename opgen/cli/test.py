@@ -17,7 +17,7 @@ import click
 from opgen.cli import FINDINGS, USAGE
 from opgen.cli.checks import QUICK
 from opgen.cli.console import put, say
-from opgen.cli.options import Either, generated_ops, ops_argument, out_option, talk_of
+from opgen.cli.options import Count, Either, generated_ops, ops_argument, out_option, talk_of
 from opgen.diagnostics.suggest import counted
 from opgen.write.settings import command as command_line
 from opgen.write.settings import settings_here
@@ -58,7 +58,7 @@ Examples:
 @click.option(
     "-j",
     "--jobs",
-    type=click.IntRange(min=1),
+    type=Count("operators", "--jobs 4"),
     default=1,
     show_default=True,
     help="How many operators are tested at a time; what pytest says then comes operator by operator.",

@@ -232,7 +232,7 @@ def _is_bracketed(r: _Reader, e: ast.expr) -> bool:
     match e:
         case ast.Call(args=args, keywords=keywords):
             return bool(args or keywords)
-        case ast.Tuple(elts=items) | ast.List(elts=items):
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Dict(values=items):
             return bool(items)
         case _:
             return False
@@ -270,6 +270,9 @@ def _expression(r: _Reader, e: ast.expr, where: str) -> Document:
             if len(items) < 2 or not r.text(e).startswith(opening):
                 return r.text(e)
             return _in_brackets(opening, _listed([_argument(r, x) for x in items]), closing, where)
+        case ast.Dict(keys=keys, values=values):
+            pairs = [(f"{r.text(k)}: ", _operand(r, v, "(")) for k, v in zip(keys, values, strict=True) if k]
+            return _in_brackets("{", _listed([*pairs]), "}", where) if len(pairs) == len(keys) > 1 else r.text(e)
         case ast.Starred(value=value):
             return ("*", _operand(r, value, where))
         case _:

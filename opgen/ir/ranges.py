@@ -230,6 +230,13 @@ def positive_params(p: Program) -> tuple[Scalar, ...]:
     return tuple(Param(a.name) for a in p.params if a.positive)
 
 
+def divisors(p: Program, found: Iterable[Scalar]) -> tuple[Scalar, ...]:
+    """What whole numbers in some expressions are divided by and may be 0, for all that sizes and domains tell."""
+    facts = facts_of((), derived_sizes(p), positive=positive_params(p))
+    every = (n.args[1] for e in found for n in walk(e) if isinstance(n, Apply) and n.fn in ("floordiv", "mod"))
+    return tuple(e for e in dict.fromkeys(every) if not is_nonnegative(polynomial(e) - number(1), facts))
+
+
 def loops_in(s: Statement) -> tuple[tuple[Loop, ...], ...]:
     """The loop nests of a statement."""
     if isinstance(s, Recurrence):

@@ -277,6 +277,23 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("shape", "ndim"), SIZE),
     "at": AT,
 })  # fmt: skip
+_BEFORE = ("prev", "previous", "old")
+_LIKELY = "tslki"  # what the index is called that a recurrence goes along, the likeliest first
+
+
+def along(index: str) -> int:
+    """How late an index comes among those that a recurrence likely goes along."""
+    return _LIKELY.find(index) % (len(_LIKELY) + 1)
+
+
+def of_attribute(word: str, name: str, left: Sequence[str]) -> tuple[str, ...]:
+    """What is said of an attribute of a tensor of this name, in a statement with such indices on the left."""
+    if word in _BEFORE and name.isidentifier() and left:
+        at = min((k for k, i in enumerate(left) if i != "..."), key=lambda k: along(left[k]), default=0)
+        return (f"the step before is `{name}[{', '.join(f'{i} - 1' if k == at else i for k, i in enumerate(left))}]`",)
+    return (ATTRIBUTES[word],) if word in ATTRIBUTES else ()
+
+
 METHODS: Mapping[str, str] = MappingProxyType({  # of distributions
     "cdf": "of the normal distribution it is `erfc(-x/sqrt(2))/2`",
     "pdf": "of the normal distribution it is `exp(-x**2/2)/sqrt(2*pi)`",

@@ -86,7 +86,8 @@ class Idioms(Notes):
         if (part := component(self.words, of, word, span)) is not None:
             self.note(span, message, "a component is read by its position")
             return part
-        self.note(span, message, *([habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else ()))
+        told = habits.of_attribute(word, span.text.partition(".")[0], self.left)
+        self.note(span, message, *told)
         if word in TURNED and (turned := turned_round(self, of, 2 if word == "T" else None)) is not None:
             return turned
         if word in ("real", "imag"):
@@ -94,7 +95,7 @@ class Idioms(Notes):
         if word in OF_STORAGE:
             return Name(word, span)  # which is fine where it is left away
         if word != "values":
-            self.note_unclear(habits.ATTRIBUTES.get(word, habits.NO_ATTRIBUTES))
+            self.note_unclear(*told or (habits.NO_ATTRIBUTES,))
         return of
 
     def member_at(self, of: Name, word: str, at: Span, items: tuple[Expr | Dots, ...], span: Span) -> Expr:

@@ -31,6 +31,8 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     own = s.target.items is None and name not in notes.words.inputs  # an input that is updated is a new value
     if updated and not (own and {*at} - {"..."} and UNCLEAR not in at):
         return _completed(notes, s)
+    if not updated and _lack_an_index(notes, s):
+        return s  # told with the whole statement where it is lowered
     made = replace(s, target=target_of(name, at, s.target.span)) if updated else s
     places = by_place(notes.words, s, notes.left) if notes.plain else {}
     read = _read_whole(notes.words, s, notes.left, places)
@@ -90,6 +92,13 @@ def _completed(notes: Notes, s: Assign) -> Assign:
     rest = letters(shape, words.instead)[len(items) :] if items and "..." not in shape else ()
     left = (*(i if isinstance(i, Dots | Binder) else whole(i) for i in items), *(Binder(i, None, s.span) for i in rest))
     return replace(s, target=replace(s.target, items=left if items else None), value=whole(s.value))
+
+
+def _lack_an_index(notes: Notes, s: Assign) -> bool:
+    """Whether an access has too few positions beside bare tensors, for want of an index that the target lacks, too."""
+    lacking = [i for a in nodes(s.value) if isinstance(a, Access) for i in _lacking(notes.words, a)]
+    reduced = any(isinstance(n, Reduction) for n in nodes(s.value))
+    return not reduced and any(i not in notes.left for i in lacking)
 
 
 def _lacking(words: Vocabulary, a: Access) -> tuple[str, ...]:

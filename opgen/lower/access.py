@@ -25,7 +25,7 @@ from opgen.lower.components import by_places, with_component
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
-from opgen.lower.grown import grown
+from opgen.lower.grown import grown, is_said
 from opgen.lower.idle import idle_param
 from opgen.lower.list_params import beyond, elements, no_list, not_chosen
 from opgen.lower.loose import beside_implied, bound, bound_by, implied, in_round_brackets, loose_beside, summed
@@ -34,12 +34,13 @@ from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
 from opgen.lower.readings import from_the_end, instead_of_dots, not_an_index, shape_text, spelled, without_last
 from opgen.lower.recurrence_bare import read_along
-from opgen.lower.recurrence_slips import earlier, too_early
+from opgen.lower.recurrence_slips import too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scattered import as_scattered
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
 from opgen.lower.split_dims import split_by
+from opgen.lower.step_before import earlier
 from opgen.lower.whole import declared_float, integer, is_told
 from opgen.lower.window_count import counted_windows
 from opgen.schema.model import ParamSpec
@@ -80,11 +81,11 @@ def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
     if known.shape is None or refused(f, e.name, e, known):
         return BAD
     if known.shape not in ((), (BATCH,)):
-        meant = read_along(f, e, known) or spelled(f, e.name, known.shape)
-        return f.error(
-            "OPG242", f"`{e.name}` has named dims and is read without indices", e.span,
-            f"write `{meant}`", label=f"has shape {shape_text(known.shape)}",
-        )  # fmt: skip
+        if is_said(f, hints := grown(f, e)):
+            return BAD
+        hints = hints or (f"write `{read_along(f, e, known) or spelled(f, e.name, known.shape)}`",)
+        message = f"`{e.name}` has named dims and is read without indices"
+        return f.error("OPG242", message, e.span, *hints, label=f"has shape {shape_text(known.shape)}")
     if known.shape == (BATCH,) and not _use_batch(f, e.name, e.span):
         return BAD
     return Typed(known.absent if known.absent is not None else Read(e.name, known.shape), known.kind)
@@ -307,8 +308,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     where = known.shape.index(BATCH) if BATCH in known.shape else None
     if dots and where is None:
         f.error(
-            "OPG216", f"`{e.name}` has no batch dims", e.items[dots[0]].span,
-            *instead_of_dots(f, e, known.shape),
+            "OPG216", f"`{e.name}` has no batch dims", e.items[dots[0]].span, *instead_of_dots(f, e, known.shape),
             label=f"has shape {shape_text(known.shape)}",
         )  # fmt: skip
         return False
@@ -323,7 +323,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
             message = f"`{e.name}` is {verb} without its batch dims"
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     whole = over_batch(f, e, known) or grown(f, e) or by_places(f, e) or with_component(f, e.span)
-    if whole and any(whole == told.hints for told in f.bag.items):
+    if is_said(f, whole):
         return False
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,

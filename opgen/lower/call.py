@@ -37,6 +37,7 @@ from opgen.lower.pad import padded
 from opgen.lower.power import power_of
 from opgen.lower.row_functions import takes_rows
 from opgen.lower.scope import BAD, Frame, Typed, measure
+from opgen.lower.step_before import by_call
 from opgen.lower.stored import rounded
 
 MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
@@ -378,7 +379,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if indices and not any(isinstance(h, Hint) for h in hints):
         shown = f"{e.name}[{', '.join(unparse(a) for a in e.args)}]"
         hints = (f"an intermediate is read with brackets, `{shown}`, and has a statement of its own",)
-    hints = identity(e) or hints
+    hints = identity(e) or by_call(f.decl, e) or hints
     if e.name in habits.RANDOM:
         drawn = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
         if (line := bernoulli(f, e) or drawn_like(f, e) or drawn_by_name(f, e)) is not None:

@@ -6,7 +6,7 @@ dim, on the left and in reads of what is assigned as well, since nothing else bi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from opgen.ir.scalar import BATCH
@@ -16,13 +16,16 @@ from opgen.lang.unparse import respelled, unparse
 from opgen.lang.walk import nodes, statement_at
 from opgen.lower.completed import likely
 from opgen.lower.loose import around
+from opgen.lower.readings import letters_of
 from opgen.lower.scope import Frame, Known
 
 _Row = tuple[str, ...]
 
 
-def grown(f: Frame, e: Access) -> tuple[str, ...]:
-    """The hint with the statement of an access; none where its indices are bound, or what is meant is not certain."""
+def grown(f: Frame, e: Access | Name) -> tuple[str, ...]:
+    """The hint with the statement of an access, or of a bare tensor beside one; none where its indices are bound, or
+    what is meant is not certain.
+    """
     s = statement_at(f.decl.forward, e.span)
     if s is None or s.op != "=" or s.target.name != f.target:
         return ()
@@ -32,9 +35,11 @@ def grown(f: Frame, e: Access) -> tuple[str, ...]:
     own = [_shown(i) for i in s.target.items or ()]
     left = own
     for a, row in rows:
-        left = _merged(left, _indices(a, row))
+        left = _merged(left, _indices(a, row)) if isinstance(a, Access) else left
     more = [i for i in left if i not in own]
     if not own or not more or _is_joint(rows, own, more) or not _is_clear(f, s, more, left):
+        return ()
+    if any(i not in left for a, row in rows if isinstance(a, Name) for i in row):
         return ()
     parts = {id(a): f"{a.name}[{', '.join(row)}]" for a, row in rows}
     for a in (n for n in nodes(s.value) if isinstance(n, Access) and n.name == s.target.name):
@@ -55,6 +60,11 @@ def _line(s: Assign, own: Sequence[str], left: Sequence[str], value: str) -> str
     return f"{s.target.name}[{', '.join(at.get(i, i) for i in left)}] = {value}{guard}"
 
 
+def is_said(f: Frame, hints: tuple[str, ...]) -> bool:
+    """Whether these hints, with the statement, are given to another part of it already."""
+    return bool(hints) and any(hints == told.hints for told in f.bag.items)
+
+
 def with_kept(f: Frame, e: Reduction) -> str:
     """The statement of an index operator with the indices left that it keeps; empty where a reduction is around it."""
     s = statement_at(f.decl.forward, e.span)
@@ -72,9 +82,12 @@ def with_kept(f: Frame, e: Reduction) -> str:
     return _line(s, own, left, respelled(s.value))
 
 
-def _rows(f: Frame, s: Assign) -> list[tuple[Access, _Row]] | None:
-    """The accesses of a statement that lack positions, each with all of them; None where one may be meant otherwise."""
-    found: list[tuple[Access, _Row]] = []
+def _rows(f: Frame, s: Assign) -> list[tuple[Access | Name, _Row]] | None:
+    """The accesses of a statement that lack positions, each with all of them, then tensors without any.
+
+    None where one may be meant otherwise.
+    """
+    found: list[tuple[Access | Name, _Row]] = []
     for a in (n for n in nodes(s.value) if isinstance(n, Access) and n.name != s.target.name):
         known = f.state.tensors.get(a.name)
         if known is None or known.shape is None or not _lacks(a, known):
@@ -85,7 +98,17 @@ def _rows(f: Frame, s: Assign) -> list[tuple[Access, _Row]] | None:
         if len(rows) != 1 or known.running or not bound or around(f, a.span):
             return None
         found.append((a, rows[0]))
-    return found
+    return [*found, *_bare(f, s)]
+
+
+def _bare(f: Frame, s: Assign) -> Iterator[tuple[Name, _Row]]:
+    """The tensors with named dims that stand without indices, each with those that its dims are named for."""
+    items = (i for a in nodes(s.value) if isinstance(a, Access) for i in a.items if not isinstance(i, Dots))
+    within = {id(n) for i in items for n in nodes(i)}
+    for n in nodes(s.value):
+        known = f.state.tensors.get(n.name) if isinstance(n, Name) and id(n) not in within else None
+        if isinstance(n, Name) and known is not None and known.shape and BATCH not in known.shape:
+            yield n, letters_of(f, known.shape)
 
 
 def _lacks(a: Access, known: Known) -> bool:
@@ -115,10 +138,11 @@ def _merged(left: Sequence[str], row: Sequence[str]) -> list[str]:
     return found
 
 
-def _is_joint(rows: Sequence[tuple[Access, _Row]], own: Sequence[str], more: Sequence[str]) -> bool:
+def _is_joint(rows: Sequence[tuple[Access | Name, _Row]], own: Sequence[str], more: Sequence[str]) -> bool:
     """Whether accesses at different indices of the target lack the same one, over which a sum may well be meant."""
     return any(
-        len({tuple(n for n in _indices(a, row) if n in own) for a, row in rows if i in row}) > 1
+        len({tuple(n for n in _indices(a, row) if n in own) for a, row in rows if i in row and isinstance(a, Access)})
+        > 1
         for i in more
         if i != "..."
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang.circles import Step, furthest, is_constant, shift_of
+from opgen.lang.habits import along
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
 from opgen.lang.past import of_its_past
 from opgen.lang.products import reindexed
@@ -23,14 +24,12 @@ from opgen.lower.recurrence_next import extent_along, from_0, to_its_own
 from opgen.lower.recurrence_table import MOVED, of_table, without_border
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.start_within import comes_to_it, is_element, is_inside, sized
+from opgen.lower.step_before import at_a_word
 from opgen.lower.steps import unbound
 from opgen.lower.updated import renamed
 
-_LIKELY = "tslki"  # what the index is called that a recurrence goes along, the likeliest first
 _OTHER = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
 _ALONG = "a recurrence runs along an index of its own, which stands on the left, too, and reads it at one less"
-
-_EARLIER = re.compile(r"(?:prev|previous|last|old)_(?P<after>\w+)|(?P<before>\w+?)_?(?:prev|previous|last|old|tm1)")
 
 
 def _text(item: Expr | Dots) -> str:
@@ -253,6 +252,8 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     """What a statement that reads its own element means, by where the start of that name stands."""
     if not isinstance(e, Access):
         return _OTHER
+    for told in at_a_word(d, e):
+        return told
     for told in components_go_on(d, e.name, [s for s in d.forward if s.target.name == e.name]):
         return told
     for s in d.forward:
@@ -281,25 +282,8 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     places = [k for k, i in enumerate(e.items) if isinstance(i, Name)]
     if not places:
         return _OTHER
-    shown[min(places, key=lambda k: _LIKELY.find(shown[k]) % (len(_LIKELY) + 1))] += " - 1"
+    shown[min(places, key=lambda k: along(shown[k]))] += " - 1"
     return f"a recurrence reads another position, such as `{e.name}[{', '.join(shown)}]`; a new value is a new name"
-
-
-def earlier(d: Declarations, e: Name | Access) -> tuple[str, ...]:
-    """What `h_prev` means beside statements of `h`: its step before."""
-    named = _EARLIER.fullmatch(e.name)
-    of = "" if named is None else str(named["after"] or named["before"])
-    s = next((s for s in d.forward if s.target.name == of), None)
-    if s is None:
-        return ()
-    items = [_text(Name(i.name, i.span) if isinstance(i, Binder) else i) for i in s.target.items or ()]
-    read = [_text(i) for i in e.items] if isinstance(e, Access) else []
-    free = [k for k, i in enumerate(items) if i.isidentifier() and i not in read]
-    free = free or [k for k, i in enumerate(items) if i.isidentifier()]
-    if not free:
-        return (f"what `{of}` was a step before is read of a recurrence, `{of}[t - 1]`, with an index over the steps",)
-    items[free[0]] += " - 1"
-    return (f"the step before is `{of}[{', '.join(items)}]`",)
 
 
 def nothing_goes_on(d: Declarations, name: str, starts: Sequence[Assign], bag: Bag) -> None:

@@ -18,6 +18,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Num
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes, operands, statement_names, transform
 from opgen.lower.declare import Declarations
+from opgen.lower.step_before import means_before
 
 Items = tuple[Binder | Dots | Expr, ...]
 
@@ -93,7 +94,7 @@ def _found(d: Declarations, block: tuple[Assign, ...]) -> _Loop | None:
         circle = _circle(reads, n)
         free = {i for m in circle for i in unbound(d, bodies[m])}
         at = [i for a in accesses((bodies[m] for m in circle), circle) for i in a.items]
-        if len(free) != 1 or any(shift_of(i) for i in at):
+        if len(free) != 1 or any(shift_of(i) for i in at) or any(map(means_before, free)):
             continue
         (index,) = free
         inner = {m: s for m, s in bodies.items() if m in circle or unbound(d, s) == (index,)}

@@ -19,6 +19,7 @@ from opgen.code.signature import params_of
 from opgen.ir.names import Names
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Axis, Chosen, Given, Kind, Program, Role
+from opgen.ir.ranges import divisors
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
 from opgen.kernel.reach import Reach
 from opgen.package.cpp_signature import NUMBERS, Direction, head, may_miss, own_argument, schema
@@ -276,14 +277,18 @@ class _VariantCode:
         return f"static_cast<double>({text.text})" if whole else text.text
 
     def _reach(self, r: Reach) -> tuple[str, ...]:
-        """The comparison of the ends of a position with the axis of a tensor; a long end has a line of its own."""
+        """The comparison of the ends of a position with the axis of a tensor, which has no quotient by 0 in it.
+
+        A long end has a line of its own.
+        """
         number = [b.name for b in self._order()].index(r.slot)
         size, low, high, points = map(self.printer, (r.size, r.low, r.high, r.points))
+        divided = [f"call.divisor({self.printer(e)}, {points});" for e in divisors(self.program, (r.low, r.high))]
         line = f"call.reach({number}, {r.axis}, {size}, {low}, {high}, {points});"
         if len(line) < LIMIT - 4 or len(high) < LIMIT // 2:
-            return (line,)
+            return (*divided, line)
         short = f"call.reach({number}, {r.axis}, {size}, {low}, last, {points});"
-        return tuple(block("{", [f"const int64_t last = {high};", short]))
+        return (*divided, *block("{", [f"const int64_t last = {high};", short]))
 
     def _checks(self, step: Kernel, condition: str) -> list[str]:
         """The position of an extreme needs something to stand on."""

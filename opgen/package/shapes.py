@@ -178,7 +178,8 @@ def check_lines(op: str, operator: Operator, needed: Sequence[str]) -> list[str]
                 text = extent(t.name, t.shape, position)
                 if item.name in source:
                     by = origin.get(item.name, "")
-                    own += _same_size(op, whole.get(t.name, t.name), t, item.name, text, source[item.name], by)
+                    told = (quoted(by),) if by else ()
+                    own += _same_size(op, whole.get(t.name, t.name), t, item.name, text, source[item.name], *told)
                 elif compared.count(item.name) > 1 or item.name in needed:
                     own.append(f"{local(item.name)} = {text}")
                     if t.name not in optional:
@@ -214,17 +215,22 @@ def _pair_lines(op: str, operator: Operator) -> list[str]:
     return lines
 
 
-def _same_size(op: str, name: str, t: Tensor, dim: str, text: str, expected: str, by: str = "") -> list[str]:
-    """Lines that raise unless a size is as expected; `by` is the operand that has it so."""
-    arguments = [quoted(op), quoted(name), quoted(layout_text(t.shape)), quoted(dim), text, expected]
-    arguments += [quoted(by)] if by else []
+def _same_size(op: str, name: str, t: Tensor, dim: str, text: str, expected: str, *by: str) -> list[str]:
+    """Lines that raise unless a size is as expected; `by` says, in Python, who has it so or what it is computed of."""
+    arguments = [quoted(op), quoted(name), quoted(layout_text(t.shape)), quoted(dim), text, expected, *by]
     return [f"if {text} != {expected}:", f"    raise size_error({', '.join(arguments)})"]
 
 
-def size_lines(op: str, t: Tensor, dim: Dim, expected: str, shown: str) -> list[str]:
-    """Lines that raise unless an operand has an expected size wherever its shape has this dim, which is `shown` so."""
+def size_lines(op: str, t: Tensor, dim: Dim, expected: str, shown: str, known: str) -> list[str]:
+    """Lines that raise unless an operand has an expected size wherever its shape has this dim, which is `shown` so.
+
+    `known` are the numbers that it is computed of, in Python, where these are told.
+    """
+    told = (known,) if known else ()
     places = [i for i, item in enumerate(t.shape) if item == dim]
-    return [line for i in places for line in _same_size(op, t.name, t, shown, extent(t.name, t.shape, i), expected)]
+    return [
+        line for i in places for line in _same_size(op, t.name, t, shown, extent(t.name, t.shape, i), expected, *told)
+    ]
 
 
 def origin_of(dim: str, size: Scalar | None, inputs: Sequence[Tensor]) -> str:

@@ -15,13 +15,22 @@ from opgen.code.python_text import python_text
 from opgen.ir.declared import Domain
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, DimSource, Kind, Program
-from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
-from opgen.ir.scalar import ONE, Apply, Dim, Param, Scalar, sub, transform, walk
-from opgen.ir.text import scalar as scalar_text
+from opgen.ir.ranges import derived_sizes, divisors, facts_of, is_nonnegative, loops_in, positive_params
+from opgen.ir.scalar import Dim, Param, Scalar
 from opgen.package.shapes import Sizes, check_lines, dims_in, local, origin_of, size_lines
 from opgen.package.view import Surface
 from opgen.package.view_domains import read_for_sure
-from opgen.package.view_params import CHECK, checked_params, domain_lines, holds, needs_a_call, param_checks, spelled
+from opgen.package.view_params import (
+    CHECK,
+    checked_params,
+    domain_lines,
+    holds,
+    needs_a_call,
+    param_checks,
+    size_text,
+    spelled,
+    told_numbers,
+)
 from opgen.torch.conditions import Switches, chain, told_by
 from opgen.torch.functions import MASK
 
@@ -56,9 +65,9 @@ def _limit_lines(s: Surface, p: Program, sizes: Sizes, *, sized: bool) -> list[s
         if bool(dims_in(domain.holds)) != sized or not needs_a_call(s, a):
             continue
         text = holds(a, domain.holds, sizes)
-        lines += sizes.lines
+        raised = [] if text is None else domain_lines(s, a, domain, text, sizes)
+        lines += [*sizes.lines, *raised]
         sizes.lines.clear()
-        lines += [] if text is None else domain_lines(s, a, domain, text)
     return lines
 
 
@@ -98,12 +107,9 @@ def _sources(p: Program, e: Scalar) -> tuple[str, ...]:
 
 def _divisors(p: Program) -> tuple[Scalar, ...]:
     """What sizes are divided by and might be 0, for all that its sizes and domains tell."""
-    dims = derived_sizes(p)
-    sizes = [value for value in dims.values() if value is not None]
+    sizes = [value for value in derived_sizes(p).values() if value is not None]
     sizes += [a.extent for st in p.statements for loops in loops_in(st) for a in loops if isinstance(a, Axis)]
-    facts = facts_of((), dims, positive=positive_params(p))
-    found = (n.args[1] for e in sizes for n in walk(e) if isinstance(n, Apply) and n.fn in ("floordiv", "mod"))
-    return tuple(e for e in dict.fromkeys(found) if not is_nonnegative(polynomial(sub(e, ONE)), facts))
+    return divisors(p, sizes)
 
 
 def _sized(p: Program) -> tuple[Scalar, ...]:
@@ -119,39 +125,43 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
     sizes = Sizes(p, known={name: local(name) for name in _counted(s, p) if name in given})
     lines = _limit_lines(s, p, sizes, sized=False)  # before sizes are computed of params
     for e in _divisors(p):
-        text = sizes.number(e)
+        text, known = sizes.number(e), told_numbers(s, e, sizes, *_alone(e), always=True)
         lines += sizes.lines
         sizes.lines.clear()
-        lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(_shown(s, e))})"]
+        lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(size_text(s, e))}{known})"]
     lines += _limit_lines(s, p, sizes, sized=True)
     for e in (*unproven, *derived):
-        text = sizes.number(e)
+        text, known = sizes.number(e), told_numbers(s, _opened(p, e), sizes, *_alone(e), always=True)
         lines += sizes.lines
         sizes.lines.clear()
         if e in unproven:
             lines += [
                 f"if {text} < 0:",
-                f"    raise extent_error({quoted(s.name)}, {quoted(_extent_text(s, p, e))}, {text})",
+                f"    raise extent_error({quoted(s.name)}, {quoted(_extent_text(s, p, e))}, {text}{known})",
             ]
     for d in derived:
         for t in (t for t in p.inputs if d in t.shape):
             shown = origin_of(d.name, derived_sizes(p).get(d.name), always)
-            lines += size_lines(s.name, t, d, sizes.number(d), shown)
+            known = "" if shown != d.name else told_numbers(s, _opened(p, d), sizes).removeprefix(", ")
+            lines += size_lines(s.name, t, d, sizes.number(d), _extent_text(s, p, d) if known else shown, known)
     return tuple(lines)
 
 
-def _shown(s: Surface, e: Scalar) -> str:
-    """A size as the spec writes it."""
-    spelled = dict(s.operator.spelled)
-    return scalar_text(
-        transform(e, lambda n: Param(spelled.get(n.name, n.name), n.item) if isinstance(n, Param) else n)
-    )
+def _opened(p: Program, e: Scalar) -> Scalar:
+    """A derived dim as what it is computed from."""
+    value = derived_sizes(p).get(e.name) if isinstance(e, Dim) else None
+    return e if value is None else value
+
+
+def _alone(e: Scalar) -> tuple[str, ...]:
+    """The name of what is one dim or param, whose value is told anyway."""
+    return (e.name,) if isinstance(e, Dim | Param) else ()
 
 
 def _extent_text(s: Surface, p: Program, e: Scalar) -> str:
     """A size, and how it is computed."""
     value = derived_sizes(p).get(e.name) if isinstance(e, Dim) else None
-    return _shown(s, e) if value is None else f"{_shown(s, e)} = {_shown(s, value)}"
+    return size_text(s, e) if value is None else f"{size_text(s, e)} = {size_text(s, value)}"
 
 
 def value_checks(s: Surface) -> tuple[str, ...]:
@@ -166,11 +176,12 @@ def value_checks(s: Surface) -> tuple[str, ...]:
         optional = _optional(s, p, t.name, domain.holds)
         own = Sizes(p, known=dict(sizes.known)) if optional else sizes
         text = python_text(domain.holds, lambda n, own=own: spelled(n, own), elementwise=True)  # type: ignore[misc]
+        known = told_numbers(s, domain.holds, own, t.name, always=True)
         check = [*own.lines]
         own.lines.clear()
         if text is not None:
             named = f"{quoted(s.name)}, {quoted(s.operator.shown(t.name))}, {t.name}"
-            call = f"check_range({named}, lambda {t.name}: {text}, {quoted(domain.text)})"
+            call = f"check_range({named}, lambda {t.name}: {text}, {quoted(domain.text)}{known})"
             read = read_for_sure(s, t.name, domain)
             asked = f"{t.name}, read={tupled([*read])}" if read else t.name
             check += [f"if checks_values({asked}):", f"    {call}"]

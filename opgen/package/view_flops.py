@@ -21,7 +21,7 @@ from opgen.package.view_checks import backward_lines, branched, needed
 
 @dataclass(frozen=True, slots=True)
 class CountView:
-    """A function that returns a number: its `def` line, docstring and body."""
+    """A function of the arguments of an op that returns numbers: its `def` line, docstring and body."""
 
     name: str
     define: str
@@ -39,13 +39,15 @@ def flops_views(s: Surface, typed: Sequence[str], back_typed: Sequence[str]) -> 
     return tuple(v for v in made if v is not None)
 
 
-def count_view(name: str, doc: str, typed: Sequence[str], lines: Sequence[str]) -> CountView | None:
+def count_view(
+    name: str, doc: str, typed: Sequence[str], lines: Sequence[str], returns: str = "int"
+) -> CountView | None:
     """The function with such a body, of those arguments that it takes; none where it would return 0."""
     if all(line.strip() == "return 0" for line in lines if "return" in line):
         return None
     text = "\n".join(lines)
     used = [t for t in typed if re.search(rf"(?<![\w.]){t.partition(':')[0]}\b", text)]
-    return CountView(name, bracketed(f"def {name}(", used, ") -> int:"), doc, tuple(lines))
+    return CountView(name, bracketed(f"def {name}(", used, f") -> {returns}:"), doc, tuple(lines))
 
 
 def _backward(s: Surface, arguments: Sequence[str]) -> list[str]:

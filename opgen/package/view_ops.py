@@ -51,6 +51,7 @@ from opgen.package.view_params import CHECK, checked_params, param_checks
 from opgen.package.view_positions import position_fields
 from opgen.package.view_saved import read_lines
 from opgen.package.view_sharding import sharding_fields
+from opgen.package.view_sizes import size_fields, sizes_view
 from opgen.plan.speed import Choice
 from opgen.torch.functions import MASK
 
@@ -107,7 +108,8 @@ def ops_view(s: Surface, saved: Sequence[str], choice: Choice) -> OpsView:
     back = backward_fake_body(s, saved) if s.active else ()
     back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
     back_args += [f"{a.name}: {annotation(a)}" for a in backward_params(s)] + [f"{MASK}: Sequence[bool]"]
-    counts = (*flops_views(s, typed, back_args), *excess_views(s, choice, typed, back_args))
+    told = sizes_view(s, typed)
+    counts = (*flops_views(s, typed, back_args), *excess_views(s, choice, typed, back_args), *((told,) if told else ()))
     fields = _fields(s, saved, second, tangent, choice)
     fields = (*fields, *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
     body = [*param_checks(s), *check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
@@ -234,7 +236,7 @@ def _fields(
     out += ["once_differentiable=True"] if s.operator.flags.once_differentiable and s.active else []
     out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += [f"autocast={quoted(autocast_list(s))}"] if autocast_list(s) else []
-    out += position_fields(s)
+    out += [*position_fields(s), *size_fields(s)]
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
     slow = [f"{quoted(which)}: {quoted(why)}" for which, why in choice.in_torch.items()]

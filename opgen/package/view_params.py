@@ -11,7 +11,8 @@ from opgen.code.python_text import python_text
 from opgen.code.signature import is_computed
 from opgen.ir.declared import Domain
 from opgen.ir.program import Argument
-from opgen.ir.scalar import Dim, Param, Scalar, walk
+from opgen.ir.scalar import Dim, Param, Scalar, transform, walk
+from opgen.ir.text import scalar as scalar_text
 from opgen.package.shapes import Sizes, dims_in
 from opgen.package.view import Surface
 
@@ -45,10 +46,24 @@ def param_checks(s: Surface) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def domain_lines(s: Surface, a: Argument, domain: Domain, text: str) -> list[str]:
+def told_numbers(s: Surface, e: Scalar, sizes: Sizes | None, *without: str, always: bool = False) -> str:
+    """A further argument of an error: the dims and params that a condition stands on, by name."""
+    words = {a.name for a in s.operator.params if a.type == "str"}.union(without)
+    leaves = [n for n in walk(e) if isinstance(n, Dim) or (isinstance(n, Param) and n.name not in words)]
+    pairs = [f"{quoted(size_text(s, n))}: {spelled(n, sizes)}" for n in leaves if n.name != "..."]
+    return f", {{{', '.join(pairs)}}}" if pairs or always else ""
+
+
+def size_text(s: Surface, e: Scalar) -> str:
+    """A size as the spec writes it."""
+    names = dict(s.operator.spelled)
+    return scalar_text(transform(e, lambda n: Param(names.get(n.name, n.name), n.item) if isinstance(n, Param) else n))
+
+
+def domain_lines(s: Surface, a: Argument, domain: Domain, text: str, sizes: Sizes | None = None) -> list[str]:
     """Lines that raise where a param is out of its domain; `text` says in Python that it is in it."""
     asked = f"not {text}" if _binds(text) else f"not ({text})"
-    return _raised(s, a, asked, "domain_error", quoted(domain.text))
+    return _raised(s, a, asked, "domain_error", f"{quoted(domain.text)}{told_numbers(s, domain.holds, sizes, a.name)}")
 
 
 def holds(a: Argument, domain: Scalar, sizes: Sizes | None) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from opgen.code.layout import quoted, tupled
 from opgen.ir import text
@@ -28,13 +29,27 @@ from opgen.ir.program import (
 )
 from opgen.ir.ranges import derived_sizes
 from opgen.ir.reductions import ORDERS
-from opgen.ir.scalar import BATCH, Apply, Batch, Dim, Lit, Param, Position, Read, Scalar, reads, walk
+from opgen.ir.scalar import (
+    BATCH,
+    Apply,
+    Batch,
+    Dim,
+    Index,
+    Lit,
+    Param,
+    Position,
+    Read,
+    Scalar,
+    children,
+    reads,
+    walk,
+)
 from opgen.package.doubtful import held_around, is_doubtful
 from opgen.package.view import Surface
 
 
 def position_fields(s: Surface) -> list[str]:
-    """`positions`, then `computed`: who is to blame, the condition for a position, and where its size is found.
+    """`positions`: operands, and where the size is found; `computed`: who is to blame, the condition for a position.
 
     Then `orders`: each statistic, and what makes it one of nothing by being 0, sizes of operands or params.
     """
@@ -47,25 +62,59 @@ def position_fields(s: Surface) -> list[str]:
             statistic, factors = _statistic(st), _factors(p, st)
             if statistic and factors:
                 orders[tupled([quoted(statistic), *factors])] = None
-        for name, position, extent, doubted in _positions(p):
-            operand = _operand(p, position)
-            sized = _sized(p, extent)
+        for _, position, extent, _, _ in _positions(p):
+            operand, sized = _operand(p, position), _sized(p, extent)
             if operand is not None and sized is not None:
                 read[tupled([quoted(operand), *sized])] = None
-            elif doubted:
-                blamed = name if name in known else _source(p, position) or _named(p, name, position, extent)
-                row = tupled([quoted(blamed), quoted(_inside(p, position, extent)), *(sized[:2] if sized else ())])
-                computed.update({row: None} if blamed else {})
+        for d in doubts(p):
+            blamed = d.tensor if d.tensor in known else d.source or _named(p, d.tensor, d.position, d.extent)
+            where = ", ".join(f"{a.name} < {text.scalar(a.extent)}" for a in moving(d.position, d.loops))
+            told = _inside(p, d.position, d.extent) + (f" for {where}" if where else "")
+            computed.update({tupled([quoted(blamed), quoted(told)]): None} if blamed else {})
     rows = {"positions": read, "computed": computed, "orders": orders}
     return [f"{name}={tupled([*found])}" for name, found in rows.items() if found]
 
 
 def doubted(p: Program) -> dict[str, bool]:
     """What must hold where a position is read that may leave its tensor, and whether values decide that."""
-    return {_inside(p, at, n): bool(_source(p, at)) for _, at, n, is_in_doubt in _positions(p) if is_in_doubt}
+    return {_inside(p, at, n): bool(_source(p, at)) for _, at, n, _, is_in_doubt in _positions(p) if is_in_doubt}
 
 
-def _positions(p: Program) -> Iterator[tuple[str, Position, Scalar | Batch, bool]]:
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A position of a tensor that may leave an extent of it; `source` is the integer operand that decides, if any."""
+
+    tensor: str
+    position: Scalar
+    extent: Scalar
+    loops: tuple[Loop, ...]
+    source: str
+
+
+def doubts(p: Program) -> Iterator[Doubt]:
+    """The positions in doubt, but for those that are elements of an operand along a size of another."""
+    for name, at, n, loops, is_in_doubt in _positions(p):
+        if isinstance(at, Batch) or isinstance(n, Batch) or not is_in_doubt:
+            continue
+        if _operand(p, at) is None or _sized(p, n) is None:
+            yield Doubt(name, at, n, loops, _source(p, at))
+
+
+def moving(position: Scalar, loops: Sequence[Loop]) -> tuple[Axis, ...]:
+    """The loops that a position moves with, but for those that only say which element it is read from."""
+    rest, found = [position], set[str]()
+    while rest:
+        match rest.pop():
+            case Index(name):
+                found.add(name)
+            case Read():
+                pass
+            case e:
+                rest += children(e)
+    return tuple(a for a in loops if isinstance(a, Axis) and a.name in found)
+
+
+def _positions(p: Program) -> Iterator[tuple[str, Position, Scalar | Batch, tuple[Loop, ...], bool]]:
     """Every position that a statement reads or writes, of which tensor and along which extent: is it in doubt?
 
     What a recurrence reads of itself is kept inside, but for positions computed from integers of operands.
@@ -75,8 +124,8 @@ def _positions(p: Program) -> Iterator[tuple[str, Position, Scalar | Batch, bool
         for name, at, shape, held in _accesses(p, st):
             for position, extent in zip(at, shape, strict=True):
                 judged = name not in own or bool(_source(p, position))
-                doubt = judged and is_doubtful(p, _loops(st, name), position, extent, held)
-                yield name, position, extent, doubt
+                loops = _loops(st, name)
+                yield name, position, extent, loops, judged and is_doubtful(p, loops, position, extent, held)
 
 
 def _inside(p: Program, position: Position, extent: Scalar | Batch) -> str:

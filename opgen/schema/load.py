@@ -142,6 +142,7 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
         spec = OpSpec.model_validate(root)
     except ValidationError as error:
         readable = _Report(root, bag).of(error)
+        _replaced(bag)
         if readable is None:
             return None
         try:
@@ -156,6 +157,12 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
     if isinstance(spec.backward, Callee) and spec.backward.library == "numpy":  # nothing could differentiate it
         spec = spec.model_copy(update={"once_differentiable": True})
     return spec
+
+
+def _replaced(bag: Bag) -> None:
+    """Drop how a list is written where something else than a list has to stand, which is told in its place."""
+    others = [d.span for d in bag.items if d.code != "OPG106"]
+    bag.keep([d for d in bag.items if d.code != "OPG106" or d.span not in others])
 
 
 def _first_line(span: Span) -> Span:

@@ -80,6 +80,8 @@ class __attribute__((visibility("hidden"))) Call {
   // What the next kernel reads or writes along an axis lies between two ends, which sizes and params tell; nothing is
   // met where there are no points.
   void reach(int tensor, int64_t axis, int64_t size, int64_t low, int64_t high, int64_t points) const;
+  // Such a position is a quotient by a size that is not 0.
+  void divisor(int64_t value, int64_t points) const;
   // A kernel by its number, and its arguments: the numbers of tensors, then integers and reals.
   void run(int kernel, std::initializer_list<int> tensors, std::initializer_list<int64_t> ints = {},
            std::initializer_list<double> reals = {});

@@ -20,6 +20,10 @@ void Call::reach(int tensor, int64_t axis, int64_t size, int64_t low, int64_t hi
   if (points != 0 && (low < 0 || high >= size)) out_of_range(low < 0 ? low : high, axis, tensor, size);
 }
 
+void Call::divisor(int64_t value, int64_t points) const {
+  if (points != 0 && value == 0) fail(op_, ": a whole number is divided by 0");
+}
+
 template <typename F>
 void Call::with_call(const Launch& launch, const F& f) {
   Few<const OpgenTensor*, 8> actual;

@@ -103,3 +103,14 @@ def test_every_recorded_mistake_is_a_document(
             assert code == bool([d for d in found if d.get("severity", d.get("level")) == "error"]), path.name
             seen += 1
     assert seen > 30
+
+
+@pytest.mark.parametrize(
+    ("command", "what"), [("build", "processes"), ("compile", "compilers"), ("test", "operators"), ("bench", "threads")]
+)
+@pytest.mark.parametrize("value", ["many", "-1", "0", "1.5", ""])
+def test_how_many_is_a_number_from_1(opgen: Opgen, command: str, what: str, value: str) -> None:
+    option, example = ("--threads", "--threads 8") if what == "threads" else ("--jobs", "--jobs 4")
+    code, _, err = opgen(command, option, value)
+    assert code == 2
+    assert err.rstrip().endswith(f"'{option}': '{value}' is no number of {what} from 1 on: write '{example}'")

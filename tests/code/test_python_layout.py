@@ -27,6 +27,7 @@ VALUES = (
     f"torch.where({A} & {B} & {C} & {A}, torch.exp({B} - {C} - {A}) / {B} + {C} + {A}, {B} * {C})",
     f"{A}.new_empty(torch.broadcast_shapes({B}.shape[:-1], {C}.shape[:-1]), dtype=compute_dtype({A}))",
     f"not ({A} < {B} and {B} < {C} and {A}.shape[0] == {B}.shape[0]) or {A}.shape[-1] == {B}.shape[-1]",
+    f'{{"first": {A}, "second": {B}, "{A} + {B}": {C} // ({A} + {B})}}',
     f"{A}, {B}, {C}, None, None, {A}, {B}, {C}",
     f"{A}",
 )

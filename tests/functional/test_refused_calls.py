@@ -184,3 +184,30 @@ def test_a_window_of_nothing(build_operator: Build) -> None:
 def test_an_order_of_nothing_that_nobody_asks_for(build_operator: Build) -> None:
     lazy = build_operator(ORDERED.replace("BODY", "where(N > 0, median[n](x[c, n]), 7)")).ordered
     assert lazy(torch.empty(2, 0), torch.ones(2, dtype=torch.bool)).tolist() == [7, 7]
+
+
+SIZED = """op: sized_rows
+inputs: {ids: {shape: [M], dtype: int, domain: 0 <= ids < V}, table: {shape: [V, D]}, part: {shape: [H]}}
+params: {by: {type: int, domain: by > 0}, flag: {type: bool, default: false}}
+dims: {H: D//by, P: V - by}
+outputs: {y: {shape: [M, D]}, z: {shape: [P]}}
+forward: |
+  y[m, d] = table[ids[m], d]*sum[h](part[h])
+  z[p] = where(flag, 1, table[p, 0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ids": torch.tensor([4])}, "ids must satisfy 0 <= ids < V with V = 4, but has values from 4 to 4"),
+        ({"by": 3}, "part[H] has size 3 along H = D//by, where 2 is needed with D = 6 and by = 3"),
+        ({"by": 6, "part": W[:1]}, "the size P = V - by must not be negative, but is -2 with V = 4 and by = 6"),
+        ({"flag": torch.ones(20, 20)}, "flag must be a bool, not Tensor of shape [20, 20]"),
+    ],
+)
+def test_the_numbers_that_a_condition_stands_on(build_operator: Build, given: dict[str, object], said: str) -> None:
+    right = {"ids": torch.tensor([1]), "table": torch.ones(4, 6), "part": W, "by": 2}
+    with pytest.raises((IndexError, TypeError, ValueError)) as told:
+        build_operator(SIZED).sized_rows(**right | given)
+    assert str(told.value) == f"sized_rows: {said}"

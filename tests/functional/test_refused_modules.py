@@ -54,7 +54,7 @@ def test_a_param_that_a_call_refuses(build_operator: Build, params: dict[str, ob
 
 def test_what_only_a_call_can_tell_waits_for_it(build_operator: Build) -> None:
     module = build_operator(SPEC).Scaled(last=3)
-    with pytest.raises(ValueError, match="last must satisfy 0 <= last < K, but is 3"):
+    with pytest.raises(ValueError, match="last must satisfy 0 <= last < K with K = 3, but is 3"):
         module(torch.ones(2, 3))
     module.way = "maen"
     with pytest.raises(ValueError, match=r"did you mean 'mean'\?"):

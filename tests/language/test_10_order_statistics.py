@@ -161,7 +161,7 @@ def test_shares_and_places_out_of_range(build_operator: Build, q: float, n: int)
         "op: a\ninputs: {x: {shape: [..., N]}}\nparams: {q: {type: float}, n: {type: int}}\n"
         "forward: 'y[...] = quantile[k](x[..., k], q) + kth[k](x[..., k], n)'\n"
     )
-    with pytest.raises(IndexError, match=r"a: a position of x is out of range.* 0 <= n - 1 < N = 5"):
+    with pytest.raises(IndexError, match=r"a: a position of x is out of range.* 0 <= n - 1 < N, with N = 5"):
         build_operator(spec).a(randn(5), q=q, n=n)
 
 

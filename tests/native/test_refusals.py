@@ -79,7 +79,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a position too large": ({"ids": IDS + 6}, IndexError, "ids must satisfy 0 <= ids < W = 5, but has values from 6"),
     "a negative position": ({"ids": IDS - 1}, IndexError, "ids must satisfy 0 <= ids < W = 5, but has values from -1"),
     "a computed position": ({"by": 9}, IndexError, "a position of x or ids is out of range"),
-    "a computed position that is negative": ({"by": -2}, IndexError, "H = 4 and 0 <= ids[n] + by < W = 5"),
+    "a computed position that is negative": ({"by": -2}, IndexError, "0 <= ids[n] + by < W, with H = 4, W = 5"),
     "a misspelt choice": (
         {"mode": "twise"},
         ValueError,

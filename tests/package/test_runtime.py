@@ -117,7 +117,7 @@ forward: y[n] = table[2*argmax[m](x[n, m])]
 
 def test_a_position_out_of_range_is_told_as_it_is_written(build_operator: Build) -> None:
     module = build_operator(LOOKED_UP)
-    with pytest.raises(IndexError, match=r"where it is read, 0 <= 2\*argmax\[m\]\(x\[n, m\]\) < K = 2$"):
+    with pytest.raises(IndexError, match=r"where it is read, 0 <= 2\*argmax\[m\]\(x\[n, m\]\) < K, with K = 2$"):
         module.looked_up(torch.eye(3), torch.randn(2))
 
 
@@ -137,13 +137,16 @@ def test_a_position_of_a_recurrence_that_integers_decide_is_told(build_operator:
         module.knapsack(torch.ones(3), torch.tensor([0, 2, 1]))
     start, _, end = str(caught.value).partition(" is out of range")
     assert start == "knapsack: a position of weight"
-    assert end.endswith("; where it is read, 0 <= w - weight[n] < cap + 1")
+    assert end.endswith("; where it is read, 0 <= w - weight[n] < cap + 1 for w < cap + 1, with cap = 4")
     assert "in self" not in end
 
 
 @pytest.mark.parametrize(
     ("text", "blamed", "condition"),
-    [(MOVED, "x", "0 <= at[n] + by < V = 5"), (DOUBLED, "at", "0 <= t[n] < V = 5 and 0 <= t[n] + 1 < V = 5")],
+    [
+        (MOVED, "x", "0 <= at[n] + by < V, with V = 5 and by = 1"),
+        (DOUBLED, "at", "0 <= t[n] < V and 0 <= t[n] + 1 < V, with V = 5"),
+    ],
 )
 def test_a_computed_position_out_of_range_names_the_operand(
     build_operator: Build, text: str, blamed: str, condition: str
@@ -182,6 +185,7 @@ forward: |
   angle[t < T, h < H] = t*exp(-h)
   y[t, d] = where(d < H, x[t, d + H]*angle[t, d], x[t, d - H]*angle[t, d - H])
 """
+BY_GROUPS = "0 <= c//S < groups for c < C, with C = 30, groups = 4 and S = C//groups = 7"
 CHOSEN = """
 op: chosen_rows
 inputs: {x: {shape: [T, E]}}
@@ -196,10 +200,16 @@ forward: |
 @pytest.mark.parametrize(
     ("text", "shape", "param", "blamed", "condition"),
     [
-        (GROUPED, (2, 30), {"groups": 4}, "ms", "0 <= c//S < groups = 4"),
-        (SCALED, (2, 30), {"groups": 4}, "mu or ms", "0 <= c//S < groups = 4"),
-        (HALVED, (3, 5), {}, "angle", "0 <= d - H < H"),
-        (CHOSEN, (2, 3), {"top": 5}, "order", "0 <= j < E = 3"),
+        (GROUPED, (2, 30), {"groups": 4}, "C = 30 is not a multiple of groups = 4; a position of ms", BY_GROUPS),
+        (SCALED, (2, 30), {"groups": 4}, "C = 30 is not a multiple of groups = 4; a position of mu or ms", BY_GROUPS),
+        (
+            HALVED,
+            (3, 5),
+            {},
+            "D = 5 is not a multiple of 2; a position of angle",
+            "0 <= d - H < H for d < D, with D = 5 and H = D//2 = 2",
+        ),
+        (CHOSEN, (2, 3), {"top": 5}, "a position of order", "0 <= j < E for j < top, with E = 3 and top = 5"),
     ],
 )
 def test_an_intermediate_that_sizes_lead_out_of_is_named(
@@ -209,7 +219,7 @@ def test_an_intermediate_that_sizes_lead_out_of_is_named(
     function = getattr(module, module.__name__.rpartition(".")[2])
     with pytest.raises(IndexError) as caught:
         function(torch.randn(shape), **param)
-    assert str(caught.value).startswith(f"{function.__name__}: a position of {blamed} is out of range")
+    assert str(caught.value).startswith(f"{function.__name__}: {blamed} is out of range")
     assert str(caught.value).endswith(f"; where it is read, {condition}")
     assert "in self" not in str(caught.value)
 
@@ -221,6 +231,27 @@ def test_whole_numbers_divided_by_0_are_no_position(build_operator: Build, sign:
     assert share(torch.ones(2), torch.tensor([2, -2])).tolist() == expected
     with pytest.raises(ZeroDivisionError, match=r"^share: a whole number is divided by 0, which has no value$"):
         share(torch.ones(2), torch.tensor([2, 0]))
+
+
+SHARED = """
+op: shared_rows
+inputs: {x: {shape: [N]}, table: {shape: [K]}}
+params: {by: {type: int, default: 2}}
+forward: y[n] = x[n] * table[n // (by - 1)]
+"""
+
+
+def test_sizes_and_params_that_divide_by_0_are_told(build_operator: Build) -> None:
+    grouped, x = build_operator(GROUPED).grouped_rows, torch.randn(2, 4)
+    with pytest.raises(ZeroDivisionError) as caught:
+        grouped(x, groups=5)
+    why = "S = C//groups is 0, and a whole number is divided by it, with C = 4 and groups = 5"
+    assert str(caught.value) == f"grouped_rows: C = 4 is not a multiple of groups = 5; {why}"
+    with pytest.raises(ZeroDivisionError, match=r"^grouped_rows: C = 4 is not a multiple of groups = 5; S = C//groups"):
+        grouped(x[:0], groups=5)
+    shared = build_operator(SHARED).shared_rows
+    with pytest.raises(ZeroDivisionError, match=r": by - 1 is 0, and a whole number is divided by it, with .*by = 1"):
+        shared(torch.ones(2), torch.ones(2), by=1)
 
 
 def test_floats_are_promoted(affine: Any) -> None:

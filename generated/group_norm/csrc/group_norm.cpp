@@ -32,8 +32,10 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward(const Tensor& input, const
   call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
              call.size(0) * call.size(2) * call.size(3) * call.batch_count());
   call.run(0, {0, 3, 4}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
+  call.divisor(call.size(3), call.size(0) * call.size(1) * call.batch_count());
   call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
              call.size(0) * call.size(1) * call.batch_count());
+  call.divisor(call.size(3), call.size(0) * call.size(1) * call.batch_count());
   call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
              call.size(0) * call.size(1) * call.batch_count());
   call.run(1, {0, 3, 4, 1, 2, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
@@ -67,33 +69,42 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad_output
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
+    call.divisor(call.size(3), call.batch_count() * call.size(0) * call.size(1));
     call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.batch_count() * call.size(0) * call.size(1));
     call.run(2, {3, 0, 1, 5, 6}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   }
   if (mask[0]) {
+    call.divisor(call.size(3), call.size(0) * call.size(1));
     call.reach(7, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
     call.run(3, {7, 5, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
   if (mask[0]) call.run(4, {7, 4, 8}, {call.size(0), call.size(2)});
   if (mask[0]) {
+    call.divisor(call.size(3), call.batch_count() * call.size(0) * call.size(1));
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.batch_count() * call.size(0) * call.size(1));
+    call.divisor(call.size(3), call.size(0) * call.size(1));
     call.reach(9, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
     call.run(5, {9, 6, 4, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
   if (mask[0]) {
+    call.divisor(call.size(3), call.size(0) * call.size(1) * call.batch_count());
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
+    call.divisor(call.size(3), call.size(0) * call.size(1) * call.batch_count());
     call.reach(8, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
+    call.divisor(call.size(3), call.size(0) * call.size(1) * call.batch_count());
     call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
+    call.divisor(call.size(3), call.size(0) * call.size(1) * call.batch_count());
     call.reach(9, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
     call.run(6, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   }
   if (mask[1]) {
+    call.divisor(call.size(3), call.batch_count() * call.size(1) * call.size(0));
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.batch_count() * call.size(1) * call.size(0));
     call.run(7, {5, 4, 11}, {call.size(1), call.size(0), call.size(3), call.size(2)});

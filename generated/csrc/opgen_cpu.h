@@ -322,7 +322,7 @@ template <int Lanes, typename scalar_t, typename Body>
 OPGEN_INLINE void lanes(int64_t size, const Body& body) {
   int64_t i = 0;
   for (; i + 2 * Lanes <= size; i += 2 * Lanes) {
-    if constexpr (is_stored<scalar_t>) {  // a vector has twice as many of these
+    if constexpr (is_stored<scalar_t>) {  // of these, vectors have two for each of the others
       lanes_at<2 * Lanes, 0>(i, body);
     } else {
       lanes_at<Lanes, 0>(i, body);

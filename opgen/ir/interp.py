@@ -68,7 +68,7 @@ class _Point:
     batch: tuple[int, ...]
 
 
-class _Machine(Evaluator[_Point]):
+class Machine(Evaluator[_Point]):
     def __init__(self, program: Program, arrays: Mapping[str, Array], params: Mapping[str, object]) -> None:
         super().__init__(program.params, program.functions, params)
         self.program = program
@@ -280,11 +280,15 @@ def sum_to(value: Array, shape: Shape, like: Array) -> Array:
 
 def run(program: Program, arrays: Mapping[str, Array], params: Mapping[str, object] | None = None) -> dict[str, Array]:
     """Evaluate a program. `arrays` holds every argument by name; the result holds every output by name."""
-    machine = _Machine(program, arrays, params or {})
-    for s in program.statements:
+    return results_of(Machine(program, arrays, params or {}))
+
+
+def results_of(machine: Machine) -> dict[str, Array]:
+    """Execute what a machine stands ahead of; every output by name."""
+    for s in machine.program.statements:
         machine.execute(s)
     results: dict[str, Array] = {}
-    for o in program.outputs:
+    for o in machine.program.outputs:
         value = machine.arrays[o.value]
         full = machine.size(o.shape)
         if value.shape != full:

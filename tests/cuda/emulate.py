@@ -13,7 +13,6 @@ import struct
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import copysign, inf, isnan, prod
 from pathlib import Path
 
@@ -106,24 +105,27 @@ class Memory:
         strides, step = contiguous(shape, spread), spread * prod(max(size, 1) for size in shape)
         width = struct.calcsize(_FORMATS[dtype])
         total = (step + 2 * margin) * width + 64
-        raw = (ctypes.c_ubyte * total)(*([POISON] * total))
+        raw = (ctypes.c_ubyte * total).from_buffer(bytearray([POISON]) * total)
         aligned = -ctypes.addressof(raw) % 16
         return Memory(dtype, tuple(shape), strides, raw, aligned + margin * width)
 
-    def _at(self, index: Sequence[int]) -> int:
-        offset = sum(i * s for i, s in zip(index, self.strides, strict=True))
-        return self.start + offset * struct.calcsize(_FORMATS[self.dtype])
+    def _places(self) -> list[int]:
+        """Where the elements start, in order."""
+        width = struct.calcsize(_FORMATS[self.dtype])
+        places = [self.start]
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            steps = range(0, size * stride * width, stride * width)
+            places = [p + k for p in places for k in steps]
+        return places
 
     def fill(self, array: Array) -> None:
-        for index, value in zip(product(*map(range, self.shape)), array.data, strict=True):
-            struct.pack_into(_FORMATS[self.dtype], self.bytes, self._at(index), _encode(self.dtype, value))
+        pack = struct.Struct(_FORMATS[self.dtype]).pack_into
+        for at, value in zip(self._places(), array.data, strict=True):
+            pack(self.bytes, at, _encode(self.dtype, value))
 
     def read(self) -> Array:
-        data = [
-            _decode(self.dtype, struct.unpack_from(_FORMATS[self.dtype], self.bytes, self._at(index))[0])
-            for index in product(*map(range, self.shape))
-        ]
-        return Array(self.shape, data)
+        unpack = struct.Struct(_FORMATS[self.dtype]).unpack_from
+        return Array(self.shape, [_decode(self.dtype, unpack(self.bytes, at)[0]) for at in self._places()])
 
     def descriptor(self) -> Tensor:
         return descriptor(ctypes.addressof(self.bytes) + self.start, self.dtype, self.shape, self.strides)

@@ -56,6 +56,7 @@ class Call:
     known: Arrays  # everything in reach, for arguments that only other variants need
     params: dict[str, object]
     expected: Arrays
+    longer: list[Call] = field(default_factory=list)  # the same program, called with other sizes
 
 
 @dataclass
@@ -87,11 +88,11 @@ def check(case: Case) -> Checked:
     derived = derive(operator)
     done = Checked(case, Surface(operator, tuple(derived)))
     for d in derived:
-        _Variant(done, d).check()
+        Called(done, d).check()
     return done
 
 
-class _Variant:
+class Called:
     """One variant of a spec, called once."""
 
     def __init__(self, done: Checked, d: Derived) -> None:
@@ -180,6 +181,17 @@ class _Variant:
         moved = self.record("backward_tangent")
         if true and moved is not None:
             self._differences("second order", d.source, found, {o.name: o.of for o in d.second.outputs})
+
+    def record_all(self) -> None:
+        """The calls of every stage, of a variant that is confirmed with other sizes."""
+        self.known |= {n: v for n, v in self.run(self.primal).items() if n not in self.known}
+        forward = self.record("forward")
+        assert forward is not None
+        self.known |= _by_names(self.d.forward, forward)
+        for stage in STAGES:
+            if stage not in ("forward", "unused"):
+                found = self.record(stage) or {}
+                self.known |= {n: v for n, v in found.items() if n not in self.known}
 
     def _unused(self, backward: Program) -> None:
         """One output that nobody uses has no cotangent, and contributes nothing whatever its slope is."""

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 from opgen.ir.interp import Array, run
-from opgen.ir.program import Program, Tensor
-from opgen.ir.scalar import Batch, Dim, walk
+from opgen.ir.program import Tensor
 from opgen.torch.functions import torch_function
 from tests.random_programs.calls import Checked, same
 from tests.random_programs.printed import ROUNDED, WIDER, passed, tensor
+from tests.random_programs.sizes import resized, told
 from tests.torch.cases import result_names
 from tests.torch.execute import function, source
 
@@ -23,7 +23,7 @@ def check_emptied(done: Checked) -> None:
     f = torch_function("f", programs, done.operator, masked=False)
     compute = function(f)
     for c in calls:
-        for dim in _dims(c.program):
+        for dim in told(c.program):
             given = {n: (_emptied(a, t, dim), t) for n, (a, t) in passed(c, calls).items()}
             tensors = {n: tensor(a, t.kind, torch.float64) for n, (a, t) in given.items()}
             every: dict[str, Any] = {**dict.fromkeys(f.arguments), **tensors, **c.params}
@@ -60,18 +60,6 @@ def check_emptied(done: Checked) -> None:
             done.confirmed["emptied: equal"] += 1
 
 
-def _dims(p: Program) -> list[str]:
-    """The dims that inputs tell, and that stand in no extent of another one."""
-    told = [d.name for d in p.dims if d.tensor is not None]
-    values = {d.name: d.value for d in p.dims if d.value is not None}
-    sizes = [x for t in p.inputs for x in t.shape if not isinstance(x, Batch)]
-    extents = [values.get(x.name) if isinstance(x, Dim) else x for x in sizes]
-    within = {n.name for x in extents if x is not None for n in walk(x) if isinstance(n, Dim)}
-    return [name for name in told if name not in within]
-
-
 def _emptied(a: Array, t: Tensor, dim: str) -> Array:
-    batch = len(a.shape) - sum(not isinstance(x, Batch) for x in t.shape)
-    axes = [x for x in t.shape for _ in range(batch if isinstance(x, Batch) else 1)]
-    shape = tuple(0 if x == Dim(dim) else n for x, n in zip(axes, a.shape, strict=True))
+    shape = resized(a.shape, t, dim, 0)
     return a if shape == a.shape else Array(shape, [])

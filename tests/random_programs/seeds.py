@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from opgen.toolchain.compiler import instruction_sets
 from tests.random_programs.calls import Checked, check
 from tests.random_programs.compiled import Batch, DiffersError
+from tests.random_programs.lengthened import lengthen
 from tests.random_programs.specs import Case, cases
 
 EXAMPLES = 100  # of which about half are distinct
@@ -17,6 +18,7 @@ QUICK = (16, 59, 26, 63, 31, 39)  # the first in the thorough tier
 QUICK_KERNELS = (0,)
 SLOW = range(100, 320)
 TOGETHER = 20  # programs in one library
+SINGLE = 4  # one of so many is called in float32, too
 OPTIMISED = range(105, 320, 10)  # with all optimisations, what is computed twice need not be the same to the last bit
 
 
@@ -64,9 +66,12 @@ def compile_and_compare(number: int, programs: Sequence[Checked], folder: Path, 
 
 
 def _run(programs: Sequence[Checked], folder: Path, stages: Sequence[str], isa: str | None) -> None:
+    for done in programs:
+        lengthen(done)
     batch = Batch.of(programs, stages, isa)
     for emulated in (False, True):
         batch.run(folder, emulated)
+    Batch.of(programs[::SINGLE], stages, dtype="float32").run(folder, emulated=True)
 
 
 def _shrink(number: int, failure: DiffersError, folder: Path, stages: Sequence[str], isa: str | None) -> None:

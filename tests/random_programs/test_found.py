@@ -14,12 +14,16 @@ from tests.random_programs.compiled import Batch
 from tests.random_programs.emptied import check_emptied
 from tests.random_programs.fakes import check_fakes
 from tests.random_programs.found import FOUND, cases
+from tests.random_programs.lengthened import lengthen
 from tests.random_programs.printed import check_torch
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
-    return {name: check(case) for name, case in cases().items()}
+    made = {name: check(case) for name, case in cases().items()}
+    for done in made.values():
+        lengthen(done)
+    return made
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -31,8 +35,10 @@ def test_in_torch(found: dict[str, Checked], name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed")
-@pytest.mark.parametrize("emulated", [False, True], ids=["cpu", "cuda"])
-def test_in_kernels(found: dict[str, Checked], tmp_path: Path, emulated: bool) -> None:
-    batch = Batch.of(list(found.values()), STAGES)
+@pytest.mark.parametrize(
+    ("emulated", "dtype"), [(False, "float64"), (True, "float64"), (True, "float32")], ids=["cpu", "cuda", "float32"]
+)
+def test_in_kernels(found: dict[str, Checked], tmp_path: Path, emulated: bool, dtype: str) -> None:
+    batch = Batch.of(list(found.values()), STAGES, dtype=dtype)
     assert len(batch.calls) > len(FOUND)
     batch.run(tmp_path, emulated)

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.cuda import emulate
+from tests.random_programs import found_rows
 from tests.random_programs.calls import STAGES, Checked, check
 from tests.random_programs.compiled import Batch
 from tests.random_programs.emptied import check_emptied
@@ -20,10 +21,7 @@ from tests.random_programs.printed import check_torch
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
-    made = {name: check(case) for name, case in cases().items()}
-    for done in made.values():
-        lengthen(done)
-    return made
+    return {name: check(case) for name, case in cases().items()}
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -35,10 +33,18 @@ def test_in_torch(found: dict[str, Checked], name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed")
-@pytest.mark.parametrize(
-    ("emulated", "dtype"), [(False, "float64"), (True, "float64"), (True, "float32")], ids=["cpu", "cuda", "float32"]
-)
-def test_in_kernels(found: dict[str, Checked], tmp_path: Path, emulated: bool, dtype: str) -> None:
-    batch = Batch.of(list(found.values()), STAGES, dtype=dtype)
+@pytest.mark.parametrize("emulated", [False, True], ids=["cpu", "cuda"])
+def test_in_kernels(found: dict[str, Checked], tmp_path: Path, emulated: bool) -> None:
+    batch = Batch.of(list(found.values()), STAGES)
     assert len(batch.calls) > len(FOUND)
     batch.run(tmp_path, emulated)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_long_rows_in_teams(found: dict[str, Checked], tmp_path: Path, dtype: str) -> None:
+    rows = [check(found[name].case) for name in found_rows.FOUND]
+    for done in rows:
+        lengthen(done)
+    Batch.of(rows, STAGES, dtype=dtype).run(tmp_path, emulated=True)

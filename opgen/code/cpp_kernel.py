@@ -22,7 +22,7 @@ from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Position, Scalar, is_cons
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
-from opgen.kernel.walk import alive, chain, inside, loop_of, parts, waits
+from opgen.kernel.walk import alive, chain, inside, loop_of, meets, parts, waits
 from opgen.plan.model import Let
 
 _OUTER = (Role.PARALLEL, Role.LANES)
@@ -48,11 +48,6 @@ def _part(formal: Formal, part: Body) -> tuple[list[str], CpuScope]:
             code = _PartCode(formal, part)
             lines = code.lines()
     return lines, code.scope
-
-
-def _meets(body: Body) -> bool:
-    """Whether the points at which a body runs may meet in one place: then they are for one thread."""
-    return any(isinstance(n, Atomic) or (isinstance(n, If) and _meets(n.body)) for n in body)
 
 
 def _turns(part: Body) -> Iterator[For]:
@@ -110,7 +105,7 @@ class _PartCode(Runs):
         self.scope.locals.clear()
         self.counts.clear()
         self.outer, within = chain(body, _OUTER)
-        if _meets(within):
+        if meets(within):
             self.outer, within = (), body
         if (cleared := self._cleared(within)) is not None:
             return [f"rt::clear(host, {self.scope.tensor(cleared)});"]
@@ -178,7 +173,9 @@ class _PartCode(Runs):
             if isinstance(node, For) and isinstance(node.loop, Axis) and node.loop.name in self.scope.turns:
                 lines += self._turns(node, node.loop, where)
             elif (found := loop_of(node)) is not None:
-                lines += self._chunks(*found, accs) if found[0].role is Role.CHUNKS else self._row(*found, accs, where)
+                chunks = found[0].role is Role.CHUNKS
+                run = self._chunks(*found, accs) if chunks else self._row(*found, accs, where)
+                lines += self.if_asked(found[0], run)
                 accs = []
             elif isinstance(node, Acc):
                 accs.append(node)
@@ -266,7 +263,8 @@ class _PartCode(Runs):
         for node in body:
             if (found := loop_of(node)) is not None:
                 lines += self._side_by_side(tuple(group), where)
-                lines += self._places(found[0], where) if waits(found[0]) else self._column(*found, accs)
+                run = self._places(found[0], where) if waits(found[0]) else self._column(*found, accs)
+                lines += self.if_asked(found[0], run)
                 group, accs = [], []
             elif isinstance(node, Tile):
                 name = self.scope.fresh(node.name)

@@ -16,8 +16,8 @@ from opgen.code.native_scope import stored_type
 from opgen.ir.program import Axis, Kind, Loop, Role
 from opgen.ir.scalar import Apply, Batch, Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
-from opgen.kernel.model import Atomic, Body, For, If, Store, ranged
-from opgen.kernel.walk import values
+from opgen.kernel.model import Atomic, Body, For, If, Join, Store, ranged
+from opgen.kernel.walk import inside, values
 from opgen.plan.model import Let
 
 
@@ -120,6 +120,16 @@ class Runs(Statements):
         lanes = self.scope.fresh("lanes")
         head = f"const auto {lanes} = [&]({', '.join(f'const auto& {name}' for name in around.resting)}) {{"
         return [*block(head, each, "};"), f"rt::at_rest({size}, {lanes}, {', '.join(around.resting)});"]
+
+    def if_asked(self, loop: For, lines: list[str]) -> list[str]:
+        """A loop where somebody asks for what it stores, if that is all it does."""
+        nodes = tuple(inside((loop,)))
+        slots = dict.fromkeys(n.slot for n in nodes if isinstance(n, Store))
+        more = any(isinstance(n, Atomic | Join) for n in nodes)
+        if more or not slots or not slots.keys() <= self.scope.formal.unasked:
+            return lines
+        condition = " || ".join(f"{self.scope.tensor(slot)}.data != nullptr" for slot in slots)
+        return block(f"if ({condition}) {{", lines)
 
     def _met(self, body: Body) -> list[str]:
         """What a body reads or writes of what passes along a row hand on."""

@@ -32,7 +32,8 @@ class Formal:
     `slots`: buffers that the kernel reads and writes, by what they are called in it; `ints` and `reals`: what the plan
     calls the numbers; `bools`: which integers are truth values; `casts`: what the tensors hold that values are rounded
     like; `unsure`: accesses to be checked; `told`: those of them that a host checks ahead of the call, by `reaches`;
-    `flat`: of each part, whether its points lie in memory in their order; `spare`: slots that need no memory.
+    `flat`: of each part, whether its points lie in memory in their order; `unasked`: slots that nobody may ask for
+    though the kernel runs; `spare`: those of them that need no memory on any device.
     """
 
     kernel: Kernel
@@ -46,6 +47,7 @@ class Formal:
     told: frozenset[Access]
     reaches: tuple[Reach, ...]
     flat: tuple[bool, ...]
+    unasked: frozenset[str]
     spare: frozenset[str]
     key: Hashable = field(repr=False)
 
@@ -76,7 +78,8 @@ def formal(plan: KernelPlan, step: Step, apart: Set[str] = frozenset()) -> Forma
     flat = tuple(_is_flat(plan, part) for part in parts(kernel.body))
     slots = {name: plan.buffer(name) for name in found.slots}
     written = {s.name for s in kernel.slots if s.written}
-    spare = stored_only(kernel) & apart if _is_map(kernel, flat) else frozenset[str]()
+    unasked = stored_only(kernel) & apart
+    spare = unasked if _is_map(kernel, flat) else frozenset[str]()
     held = tuple(
         (_layout(b), b.storage, b.kind, b.missing, name in written, name in spare) for name, b in slots.items()
     )
@@ -93,6 +96,7 @@ def formal(plan: KernelPlan, step: Step, apart: Set[str] = frozenset()) -> Forma
         found.told,
         reached.compared,
         flat,
+        unasked,
         spare,
         (schedule, flat, held, kinds, body, checked),
     )

@@ -37,6 +37,11 @@ def stored_only(k: Kernel) -> frozenset[str]:
     return frozenset(n.slot for n in nodes if isinstance(n, Store)) - used
 
 
+def meets(body: Body) -> bool:
+    """Whether the points at which a body runs may meet in one place: then they are for one thread."""
+    return any(isinstance(n, Atomic) or (isinstance(n, If) and meets(n.body)) for n in body)
+
+
 def waits(loop: For) -> bool:
     """Whether the points of a loop come one after the other, each as a whole.
 

@@ -58,6 +58,19 @@ forward: |
   y[m < M, k < M] = 0
   pad(y[at[n] + a, at[n] + b]) += share[n, a, b]
 """,
+    "numbered": """
+op: numbered
+inputs:
+  x: {shape: [..., N]}
+  at: {shape: [K], dtype: int}
+params: {size: {type: int, default: 8}}
+outputs: [far, both, some, picked]
+forward: |
+  far[..., n, k < size] = (x[..., n] - k)**2/(1 + k)
+  both[..., n, k < size] = x[..., n]*k - n
+  some[..., n < N, k < size] = where(k % 3 == 1, x[..., n]*k, pad(x[..., n - k], 0.5))
+  picked[..., n < N, k] = x[..., (n + at[k]) % N]*k
+""",
 }
 DTYPES = (torch.float32, torch.bfloat16)
 
@@ -145,6 +158,18 @@ def test_short_rows_take_turns(package: Any, dtype: torch.dtype, c: int, shape: 
         torch.set_num_threads(threads)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 3, 8, 15, 16])
+@pytest.mark.parametrize("shape", [(1,), (5,), (17,), (70, 300), (0, 4)])
+def test_short_rows_whose_index_is_asked_for(
+    package: Any, dtype: torch.dtype, size: int, shape: tuple[int, ...]
+) -> None:
+    torch.manual_seed(0)
+    x, at = torch.randn(shape).to(dtype) / 8, torch.randint(-3, 9, (size,))
+    agree(package, "numbered", x, at, dtype=dtype, size=size)
+    agree(package, "numbered", x.t().contiguous().t() if x.dim() > 1 else x.flip(0), at, dtype=dtype, size=size)
+
+
 def test_many_arrays_have_short_runs() -> None:
     folder = Path(__file__).resolve().parents[2] / "generated"
     short = [(folder / op / "csrc" / f"{op}_kernels.cpp").read_text() for op in ("quaternion_rotate", "silu")]
@@ -158,6 +183,7 @@ def test_many_arrays_have_short_runs() -> None:
         ("far_columns", "_apart.run("),
         ("corners", ".lengthen()"),
         ("short_rows", ".arrange()"),
+        ("numbered", ".arrange()"),
     ],
 )
 def test_what_is_tested_is_there(package: Any, op: str, text: str) -> None:

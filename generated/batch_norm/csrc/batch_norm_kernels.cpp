@@ -264,15 +264,17 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
       const opmath_t ratio = -(grad_mu_sum_value * rsqrt_variance_ * weight_value) / product;
       rt::store(grad_mu_sum, row.at[5], grad_mu_sum_value);
       rt::store(grad_weight, row.at[6], grad_variance__sum * rsqrt_variance_);
-      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
-        rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t ratio_2 = 2 * grad_variance_ * (input_at[i] - mu_value) / product;
-          grad_input_out.set(i, grad_output_at[i] * rsqrt_variance_ * weight_value + ratio_2 + ratio);
+      if (grad_input.data != nullptr) {
+        over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+          const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
+          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t ratio_2 = 2 * grad_variance_ * (input_at[i] - mu_value) / product;
+            grad_input_out.set(i, grad_output_at[i] * rsqrt_variance_ * weight_value + ratio_2 + ratio);
+          });
         });
-      });
+      }
     });
   });
   return rt::status(host);

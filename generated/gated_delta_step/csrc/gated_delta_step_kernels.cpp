@@ -121,16 +121,18 @@ int backward_grad_value(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_found = -(grad_written_value * beta_value * decay_value);
       rt::store(grad_written, row.at[6], grad_written_value);
       rt::store(grad_value, row.at[7], grad_written_value * beta_value);
-      over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<scalar_t> grad_next_state_at(grad_next_state, run.at[1], run.step[1], run.size);
-        const rt::Source<scalar_t> query_at(query, run.at[2], run.step[2], run.size);
-        const rt::Source<scalar_t> key_at(key, run.at[3], run.step[3], run.size);
-        rt::Sink<scalar_t> grad_state_out(grad_state, run.at[8], run.step[8], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t product = (grad_next_state_at[i] + grad_output_value * query_at[i]) * decay_value;
-          grad_state_out.set(i, product + grad_found * key_at[i]);
+      if (grad_state.data != nullptr) {
+        over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
+          const rt::Source<scalar_t> grad_next_state_at(grad_next_state, run.at[1], run.step[1], run.size);
+          const rt::Source<scalar_t> query_at(query, run.at[2], run.step[2], run.size);
+          const rt::Source<scalar_t> key_at(key, run.at[3], run.step[3], run.size);
+          rt::Sink<scalar_t> grad_state_out(grad_state, run.at[8], run.step[8], run.size);
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t product = (grad_next_state_at[i] + grad_output_value * query_at[i]) * decay_value;
+            grad_state_out.set(i, product + grad_found * key_at[i]);
+          });
         });
-      });
+      }
     });
   });
   return rt::status(host);

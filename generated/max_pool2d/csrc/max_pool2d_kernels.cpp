@@ -40,17 +40,19 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
       });
       rt::Sink<scalar_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
-        const rt::Fixed input_1_2(outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding);
-        const auto input_2_2 = [&](int64_t i) {
-          return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
-        };
-        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
-                                          rt::clipped(input, 1, input.stride(1), input_1_2),
-                                          rt::clipped(input, 2, input.stride(2), input_2_2));
-        rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
-      });
+      if (hit_output.data != nullptr) {
+        over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+          rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
+          const rt::Fixed input_1_2(outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding);
+          const auto input_2_2 = [&](int64_t i) {
+            return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
+          };
+          const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
+                                            rt::clipped(input, 1, input.stride(1), input_1_2),
+                                            rt::clipped(input, 2, input.stride(2), input_2_2));
+          rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
+        });
+      }
     });
   });
   return rt::status(host);
@@ -90,17 +92,19 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
       });
       rt::Sink<scalar_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
-        const rt::Fixed input_1_2(outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding);
-        const auto input_2_2 = [&](int64_t i) {
-          return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
-        };
-        const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
-                                          rt::clipped(input, 1, input.stride(1), input_1_2),
-                                          rt::clipped(input, 2, input.stride(2), input_2_2));
-        rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
-      });
+      if (hit_output.data != nullptr) {
+        over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+          rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
+          const rt::Fixed input_1_2(outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding);
+          const auto input_2_2 = [&](int64_t i) {
+            return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
+          };
+          const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
+                                            rt::clipped(input, 1, input.stride(1), input_1_2),
+                                            rt::clipped(input, 2, input.stride(2), input_2_2));
+          rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
+        });
+      }
     });
   });
   return rt::status(host);

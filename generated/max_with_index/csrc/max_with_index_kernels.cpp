@@ -34,11 +34,13 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
       const int64_t index_value = index_value_fold.value(over_n.count);
       rt::store(value_2, row.at[1], value_value);
       rt::store(index_2, row.at[2], index_value);
-      over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
-        rt::each(run.size, [&](int64_t i) { condition_out.set(i, input_at[i] == value_value); });
-      });
+      if (condition.data != nullptr) {
+        over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
+          const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
+          rt::each(run.size, [&](int64_t i) { condition_out.set(i, input_at[i] == value_value); });
+        });
+      }
     });
   });
   return rt::status(host);

@@ -101,21 +101,23 @@ int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
       const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
       const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
       const opmath_t ratio = 2 * grad_mean_d / D;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<scalar_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-        const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-        const rt::Source<scalar_t> grad_hidden_at(grad_hidden, run.at[4], run.step[4], run.size);
-        rt::Sink<scalar_t> grad_hidden_1_out(grad_hidden_1, run.at[5], run.step[5], run.size);
-        rt::Sink<scalar_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[6], run.step[6], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t scaled_grad_2 = rstd_value * weight_at[i] * grad_output_at[i];
-          const opmath_t chosen = given_grads_0 ? scaled_grad_2 : opmath_t(0);
-          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + chosen + ratio * hidden_at[i];
-          grad_hidden_1_out.set(i, grad_hidden_1_2);
-          grad_hidden_1_copy_out.set(i, grad_hidden_1_2);
+      if (grad_hidden_1.data != nullptr || grad_hidden_1_copy.data != nullptr) {
+        over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+          const rt::Source<scalar_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
+          const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+          const rt::Source<scalar_t> grad_hidden_at(grad_hidden, run.at[4], run.step[4], run.size);
+          rt::Sink<scalar_t> grad_hidden_1_out(grad_hidden_1, run.at[5], run.step[5], run.size);
+          rt::Sink<scalar_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[6], run.step[6], run.size);
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t scaled_grad_2 = rstd_value * weight_at[i] * grad_output_at[i];
+            const opmath_t chosen = given_grads_0 ? scaled_grad_2 : opmath_t(0);
+            const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + chosen + ratio * hidden_at[i];
+            grad_hidden_1_out.set(i, grad_hidden_1_2);
+            grad_hidden_1_copy_out.set(i, grad_hidden_1_2);
+          });
         });
-      });
+      }
     });
   });
   return rt::status(host);

@@ -362,28 +362,30 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
       const bool mask_6 = near_value == 0;
       const bool mask_7 = other_2 == 0;
       const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
-        rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
-        rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&, eps](int64_t i) {
-          const opmath_t anchor_value = anchor_at[i];
-          const opmath_t negative_3 = -negative_at[i];
-          const opmath_t ratio = grad_far * (anchor_value + negative_3 + eps) / far;
-          const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
-          const opmath_t positive_value = positive_at[i];
-          const opmath_t ratio_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
-          const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
-          const opmath_t ratio_3 = grad_other * (positive_value + negative_3 + eps) / other_2;
-          const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
-          grad_anchor_out.set(i, grad_far_body + grad_near_body);
-          grad_positive_out.set(i, grad_other_body - grad_near_body);
-          grad_negative_out.set(i, -(grad_other_body + grad_far_body));
+      if (grad_anchor.data != nullptr || grad_positive.data != nullptr || grad_negative.data != nullptr) {
+        over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
+          const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
+          const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
+          const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
+          rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
+          rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
+          rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
+          rt::each(run.size, [&, eps](int64_t i) {
+            const opmath_t anchor_value = anchor_at[i];
+            const opmath_t negative_3 = -negative_at[i];
+            const opmath_t ratio = grad_far * (anchor_value + negative_3 + eps) / far;
+            const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
+            const opmath_t positive_value = positive_at[i];
+            const opmath_t ratio_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
+            const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
+            const opmath_t ratio_3 = grad_other * (positive_value + negative_3 + eps) / other_2;
+            const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
+            grad_anchor_out.set(i, grad_far_body + grad_near_body);
+            grad_positive_out.set(i, grad_other_body - grad_near_body);
+            grad_negative_out.set(i, -(grad_other_body + grad_far_body));
+          });
         });
-      });
+      }
     });
   });
   return rt::status(host);
@@ -453,28 +455,30 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
       const bool mask_6 = near_value == 0;
       const bool mask_7 = other_2 == 0;
       const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
-        rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
-        rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&, eps](int64_t i) {
-          const opmath_t anchor_value = anchor_at[i];
-          const opmath_t negative_3 = -negative_at[i];
-          const opmath_t ratio = grad_far * (anchor_value + negative_3 + eps) / far;
-          const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
-          const opmath_t positive_value = positive_at[i];
-          const opmath_t ratio_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
-          const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
-          const opmath_t ratio_3 = grad_other * (positive_value + negative_3 + eps) / other_2;
-          const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
-          grad_anchor_out.set(i, grad_far_body + grad_near_body);
-          grad_positive_out.set(i, grad_other_body - grad_near_body);
-          grad_negative_out.set(i, -(grad_other_body + grad_far_body));
+      if (grad_anchor.data != nullptr || grad_positive.data != nullptr || grad_negative.data != nullptr) {
+        over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
+          const rt::Source<scalar_t> negative_at(negative, run.at[0], run.step[0], run.size);
+          const rt::Source<scalar_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
+          const rt::Source<scalar_t> positive_at(positive, run.at[2], run.step[2], run.size);
+          rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
+          rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
+          rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
+          rt::each(run.size, [&, eps](int64_t i) {
+            const opmath_t anchor_value = anchor_at[i];
+            const opmath_t negative_3 = -negative_at[i];
+            const opmath_t ratio = grad_far * (anchor_value + negative_3 + eps) / far;
+            const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
+            const opmath_t positive_value = positive_at[i];
+            const opmath_t ratio_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
+            const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
+            const opmath_t ratio_3 = grad_other * (positive_value + negative_3 + eps) / other_2;
+            const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
+            grad_anchor_out.set(i, grad_far_body + grad_near_body);
+            grad_positive_out.set(i, grad_other_body - grad_near_body);
+            grad_negative_out.set(i, -(grad_other_body + grad_far_body));
+          });
         });
-      });
+      }
     });
   });
   return rt::status(host);

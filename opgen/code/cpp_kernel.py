@@ -235,7 +235,9 @@ class _PartCode(Runs):
         self.holds = True
         self.number(self.outer, "outer", "row", lane=False)
         moving = self.number(loops, inner, "run", lane=True)
-        around = self.sources(body, "run", inner, moving, chooses=(chooses := any(a.op != "sum" for a in accs)))
+        around = self.sources(
+            body, "run", inner, moving, chooses=(chooses := any(a.op not in ("sum", "prod") for a in accs))
+        )
         lines = self.each(body, "lane")
         self.outer_locals = saved
         i = named("i", lines)

@@ -341,6 +341,7 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 }  // namespace OPGEN_SPACE
 }  // namespace rt
 
+#include "opgen_cpu_add.h"
 #include "opgen_cpu_ahead.h"
 #include "opgen_cpu_comb.h"
 #include "opgen_cpu_fold.h"

@@ -10,8 +10,8 @@
 
 Paths are relative to the file. The project of a command is that of the folder it is called in, the project of an output
 folder the nearest one upwards that holds `pyproject.toml` or `.git`. A key that nobody reads is refused, so that a
-misspelt one does not go unnoticed. Where no namespace is stated, it follows from where the package lies, by names that
-are the same on every machine.
+misspelt one does not go unnoticed; so is a table of such keys with another name, `[opgen]` or `[tools.opgen]`. Where no
+namespace is stated, it follows from where the package lies, by names that are the same on every machine.
 """
 
 from __future__ import annotations
@@ -189,6 +189,9 @@ def _settings(out: Path, bag: Bag) -> Settings:
     source = Source(_shown(path), text)
     table = _table(content).get("tool", {})
     stated = _table(table).get("opgen", {})
+    for names in _misnamed(content):
+        hints = ["the table is called `[tool.opgen]`"]
+        bag.error("OPG508", f"no settings are read from `{'.'.join(names)}`", _header(source, names), hints=hints)
     for key in _table(stated):
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, 1)
@@ -243,6 +246,27 @@ def _at(source: Source, line: str, column: str) -> Span:
     lines = source.text.split("\n")
     start = sum(len(before) + 1 for before in lines[: int(line) - 1]) + int(column) - 1
     return Span(source, start, max(start + 1, source.text.find("\n", start)))
+
+
+def _misnamed(content: Mapping[str, object]) -> list[tuple[str, ...]]:
+    """The names of what holds keys of the table and is not it: another name, or one of several tables."""
+    below = [((one, two), value) for one, table in content.items() for two, value in _table(table).items()]
+    found: list[tuple[str, ...]] = []
+    for names, value in [*(((name,), value) for name, value in content.items()), *below]:
+        keys = [key for each in (value if isinstance(value, list) else [value]) for key in _table(each)]
+        read = names == ("tool", "opgen") and isinstance(value, dict)
+        if re.sub("[-_]", "", names[-1]).lower() == "opgen" and not read and any(key in _KEYS for key in keys):
+            found.append(names)
+    return found
+
+
+def _header(source: Source, names: tuple[str, ...]) -> Span | None:
+    """Where a table begins: by all of its names, or by the last one below the others."""
+    for words in (names, names[-1:]):
+        dotted = r"[ \t]*\.[ \t]*".join(rf"[\"']?{re.escape(word)}[\"']?" for word in words)
+        if found := re.search(rf"(?m)^[ \t]*(\[*[ \t]*{dotted}(?![\w-])[ \t]*\]*)", source.text):
+            return Span(source, found.start(1), found.start(1) + len(found[1].rstrip()))
+    return None
 
 
 def _place(source: Source, key: str) -> Span | None:

@@ -90,6 +90,14 @@ def test_a_namespace_is_stated_in_the_settings_or_in_the_call(tmp_path: Path) ->
         ('[tool.opgen]\nout = "gen\n', 2, ("cannot be read: Illegal character",)),
         ('[tool.opgen]\nnamespace = "my-ns"\n', 2, ('write `namespace = "my_ns"`',)),
         ("tool = 3\n", None, ()),
+        ('x = 1\n[opgen]\nout = "ops"\n', 2, ("read from `opgen`", "the table is called `[tool.opgen]`")),
+        ('[tools.opgen]\nspecs = "specs"\n', 1, ("read from `tools.opgen`", "the table is called `[tool.opgen]`")),
+        ("[tool.ruff]\n[tool.Opgen]\njobs = 2\n", 2, ("`tool.Opgen`", "the table is called `[tool.opgen]`")),
+        ("[project]\nname = 'opgen'\n[project.opgen]\njobs = 2\n", 3, ("`project.opgen`", "`[tool.opgen]`")),
+        ("[[tool.opgen]]\njobs = 2\n", 1, ("`tool.opgen`", "the table is called `[tool.opgen]`")),
+        ("[tool]\nop-gen = {jobs = 2}\n", 2, ("`tool.op-gen`", "the table is called `[tool.opgen]`")),
+        ("opgen.jobs = 2\n", 1, ("`opgen`", "the table is called `[tool.opgen]`")),
+        ("[opgen]\ncolour = 1\n[a]\nopgen = ['out']\n[b.c.opgen]\nout = 'x'\n", None, ()),
     ],
 )
 def test_what_is_no_setting_is_refused_where_it_stands(

@@ -26,6 +26,10 @@ _WORDS = {
     "negative": "{} < 0",
     **dict.fromkeys(("probability", "unit"), "0 <= {} <= 1"),
 }
+_IN = r"\w+\s+(?:in|∈)\s+"
+_OR = r"\s+or\s+|\s*\|\|?\s*"
+_VALUE = r"[-+]?\w[\w.]*(?:\s*[-+*]\s*\w+)*|\.\.\.|…"
+_DOTS = frozenset(("...", "…"))
 RANGES = ("range", "bounds", "interval", "limits", "between")
 
 
@@ -62,8 +66,23 @@ def of_fields(fields: Node, name: str) -> dict[str, str]:
     return {**own, **found}
 
 
+def of_values(name: str, written: str) -> tuple[str, list[str]]:
+    """The inequality around single values, `{-1, 1}` or `y == -1 or y == 1`, where these have ends, and the values."""
+    text = re.sub(rf"^{_IN}", "", written.strip())
+    if both_signs := re.fullmatch(r"(?:±|\+/-)\s*([\d.]+)", text):
+        return f"-{both_signs[1]} <= {name} <= {both_signs[1]}", [f"-{both_signs[1]}", both_signs[1]]
+    listed = re.fullmatch(r"\{([^{}]*)\}|[\[(]([^\[\](),]*(?:,[^\[\](),]*){2,})[\])]", text)
+    bare = re.sub(rf"\b{re.escape(name)}\s*==?", "", text)
+    parts = [part.strip(" '\"") for part in (listed[1] or listed[2] if listed else re.sub(_OR, ",", bare)).split(",")]
+    if not all(re.fullmatch(_VALUE, part) for part in parts) or not (listed or (bare != text and len(parts) > 1)):
+        return "", []
+    numbers = all(re.fullmatch(r"[-+]?\d+(?:\.\d*)?", part) for part in parts)
+    low, high = (min(parts, key=float), max(parts, key=float)) if numbers else (parts[0], parts[-1])
+    return f"{low} <= {name} <= {high}" if low != high and (numbers or not _DOTS.isdisjoint(parts)) else "", parts
+
+
 def domain(node: object, info: ValidationInfo) -> Formula:
-    """An inequality; two ends in brackets are none."""
+    """An inequality; two ends in brackets are none, nor are single values."""
     written = node.text.strip() if isinstance(node, Scalar) else ""
     if isinstance(node, Sequence) and node.items and all(_ONE.fullmatch(item.span.text) for item in node.items):
         several = [item.span.text for item in node.items]
@@ -72,13 +91,25 @@ def domain(node: object, info: ValidationInfo) -> Formula:
         raise refused("OPG233", "a domain is one inequality", label="not one inequality", hints=(told,))
     if isinstance(node, Sequence):
         written = f"[{', '.join(item.span.text for item in node.items)}]"
-    ends = INTERVAL.fullmatch(re.sub(r"^\w+\s+(?:in|∈)\s+", "", written))
+    if isinstance(node, Mapping) and node.flow:
+        written = node.span.text
+    ends = INTERVAL.fullmatch(re.sub(rf"^{_IN}", "", written))
     name = info.data.get("name", "x")
     if re.match(r"[<>]=?", written):
         hint = f"it names what it bounds: `domain: {name} {written}`"
         raise refused("OPG233", "a domain is an inequality", label="one side is missing", hints=(hint,))
     if ends is None and (meant := in_words(written, str(name))):
         raise refused("OPG233", "a domain is one inequality", label="not that", hints=(f"write `{meant}`",))
+    around, values = of_values(str(name), written) if ends is None else ("", [])
+    if values:
+        hint = f"for example `{name} > 0` or `0 <= {name} <= 1`"
+        if around and isinstance(node, Scalar | Sequence | Mapping):
+            hint = Hint(f"write `{around}`", node.span.text, around, node.span)
+        words = all(value.isidentifier() for value in values)
+        listed = f": `choices: [{', '.join(values)}]`" if words else ", and they are words"
+        choices = f"single values of a param are its `choices`{listed}"
+        hints = ((choices,) if words else (hint, choices)) if "choices" in info.data else (hint,)
+        raise refused("OPG233", "a domain is one inequality or two", label="single values", hints=hints)
     if ends is None:
         return formula(node)
     made = of_interval(str(name), *ends.groups())

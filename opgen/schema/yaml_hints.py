@@ -7,6 +7,7 @@ import re
 from opgen.diagnostics.model import Source
 from opgen.diagnostics.suggest import counted
 from opgen.schema.annotations import as_shape
+from opgen.schema.bounds import of_values
 from opgen.schema.conditional import written
 from opgen.schema.flow import INTERVAL, of_interval
 from opgen.schema.yaml_words import LIST_OF_TYPES
@@ -19,6 +20,7 @@ _UNQUOTED = re.compile(r"(?<=[{,\s])(\w+):\s+([^\s,{}\[\]\"'][^,{}\[\]\"'\n]*\[[
 QUOTED = ", in quotes for the brackets"
 _LONGEST_LINE = 300  # that is searched for what may be meant
 _DOMAIN = re.compile(rf"\bdomain:\s*(\w+)\s+(?:in|∈)\s+{INTERVAL.pattern}")
+_VALUES = re.compile(r"\bdomain:\s*((\w+)\s+(?:in|∈)\s+\{[^{}\n]*\})")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -38,11 +40,15 @@ def meant(source: Source, offset: int, opened: int | None) -> tuple[str, ...]:
 
 
 def _interval(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where the domain inside of { } is an interval, `domain: t in [0, C)`."""
+    """A hint where the domain inside of { } is an interval, `domain: t in [0, C)`, or single values."""
     line = source.text[source.text.rfind("\n", 0, offset) + 1 :].partition("\n")[0][:_LONGEST_LINE]
     place = offset - source.text.rfind("\n", 0, offset) - 1
     found = [m for m in _DOMAIN.finditer(line) if m.start() <= place <= m.end()]
     made = of_interval(found[0][1], *found[0].groups()[1:]) if found else ""
+    if single := [m for m in _VALUES.finditer(line) if m.start() <= place <= m.end()]:
+        name, around = single[0][2], of_values(single[0][2], single[0][1])[0]
+        told = f"write `domain: {around}`" if around else f"for example `domain: 0 <= {name} <= 1`"
+        return (f"a domain is one inequality or two: {told}",)
     return (f"a domain is an inequality: write `domain: {made}`",) if made else ()
 
 

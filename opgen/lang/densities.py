@@ -127,6 +127,10 @@ DRAWN: Mapping[str, Family] = MappingProxyType({
     **{f"r{name}": f for name, f in _OF_R.items() if f.drawn},
     **{f"{name}_rng": f for name, f in _OF_STAN.items() if f.drawn},
 })  # fmt: skip
+_GUMBEL = Family(
+    "m, s", "-(x - m)/s - exp(-(x - m)/s) - log(s)", ("loc", "scale"), ("0", "1"), "m - s*log(-log(uniform(seed)))"
+)
+_PLAIN = MappingProxyType({name: f for name, f in _OF_STAN.items() if f.drawn} | {"gumbel": _GUMBEL})
 
 UNDRAWN = tuple(
     name
@@ -172,8 +176,8 @@ def by_name(name: str, given: Sequence[str], named: Mapping[str, str]) -> str | 
 
 
 def draw_of(name: str, given: Sequence[str], named: Mapping[str, str]) -> str | None:
-    """The draw of `rnorm(n, mean, sd)` or `normal_rng(mean, sd)`; None where its arguments are others."""
-    f = DRAWN.get(name)
+    """The draw of `rnorm(n, mean, sd)`, `normal_rng(mean, sd)` or `gumbel()`; None where its arguments are others."""
+    f = DRAWN.get(name) or _PLAIN.get(name)
     if f is None:
         return None
     rest = [v for k, v in zip(("n", *f.names), given, strict=False) if k != "n"] if name.startswith("r") else [*given]
@@ -187,7 +191,7 @@ def _short(text: str) -> str:
     """A draw without a mean of 0, and a deviation or a range of 1, at its beginning."""
     for neutral in ("0 + ", "1*", "(1 - 0)*"):
         text = text.removeprefix(neutral)
-    return text
+    return re.sub(r"^0 - (?:1\*)?", "-", text).removesuffix("/1")
 
 
 def of_statement(name: str, args: Sequence[str], of: str) -> tuple[str, str] | None:

@@ -196,7 +196,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "log_mix": _written("logaddexp(log(p) + a, log1p(-p) + b)"),
     **dict.fromkeys(("rank", "rankdata"), "a rank, which equal values share, is"
                     " `y[n] = (count[m](x[m] < x[n]) + count[m](x[m] <= x[n]) + 1)/2`"),
-    **dict.fromkeys(densities.UNDRAWN, "no formula draws these numbers from a seed: pass them as an input"),
+    **dict.fromkeys((*densities.UNDRAWN, "poisson", "binomial", "negative_binomial"),
+                    "no formula draws these numbers from a seed: pass them as an input"),
     "isinf": _written("abs(x) == inf"),
     **dict.fromkeys(("deg2rad", "radians"), _written("x*pi/180")),
     **dict.fromkeys(("rad2deg", "degrees"), _written("x*180/pi")),

@@ -26,7 +26,8 @@ from opgen.lang.walk import nodes
 from opgen.lower.arguments import in_its_place, of_conditions
 from opgen.lower.complex import complex_call, complex_row
 from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
-from opgen.lower.draw import bernoulli, draw, drawn_by_name, drawn_like, seeds
+from opgen.lower.draw import draw
+from opgen.lower.draw import unknown as unknown_draw
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
@@ -380,12 +381,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
         shown = f"{e.name}[{', '.join(unparse(a) for a in e.args)}]"
         hints = (f"an intermediate is read with brackets, `{shown}`, and has a statement of its own",)
     hints = identity(e) or by_call(f.decl, e) or hints
-    if e.name in habits.RANDOM:
-        drawn = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
-        if (line := bernoulli(f, e) or drawn_like(f, e) or drawn_by_name(f, e)) is not None:
-            drawn = f"random numbers are drawn from a seed: `{line}`"
-        hint = drawn if seeds(f.decl) else f"{drawn}, with `inputs: {{seed: {{dtype: seed}}}}`"
-        return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
+    if drawn := unknown_draw(f, e):
+        return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, drawn, label="unknown function")
     if e.name in habits.FUNCTIONS:
         hints = by_formula(f, e) or (habits.FUNCTIONS[e.name],)
     if e.name in STORED and STORED[e.name].quantised and len(e.args) == 1:

@@ -16,6 +16,7 @@ from opgen.diagnostics.suggest import counted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
 from opgen.lang.densities import draw_of
+from opgen.lang.habits import RANDOM
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Unary
 from opgen.lang.parser import parse_expression
 from opgen.lang.unparse import unparse, unparse_assign
@@ -30,6 +31,7 @@ from opgen.lower.scope import BAD, Frame, Known, Typed
 from opgen.lower.whole import integer
 from opgen.schema.formula import Formula
 
+_THREE = "`uniform(seed)`, `normal(seed)`, `integer(seed, n)`"  # all that draw
 _NUMBERS = {"uniform": "uniform_of", "normal": "normal_of"}
 
 
@@ -93,7 +95,7 @@ def drawn(f: Frame, e: Call, value: Expr) -> str | None:
 
 def bernoulli(f: Frame, e: Call) -> str | None:
     """`m[n] = bernoulli(p)` as what it is: a number below `p`."""
-    args = [a for a in e.args if not (isinstance(a, Name) and a.name in seeds(f.decl))]
+    args = _unseeded(f, e)
     if e.name != "bernoulli" or len(args) != 1 or (isinstance(args[0], Name) and args[0].name in f.state.tensors):
         return None
     seed = Name(next(iter(seeds(f.decl)), "seed"), e.span)
@@ -103,12 +105,32 @@ def bernoulli(f: Frame, e: Call) -> str | None:
 
 def drawn_by_name(f: Frame, e: Call) -> str | None:
     """`rnorm(n, mu, s)` and `normal_rng(mu, s)` as what they draw, with how far indices run where it stands alone."""
-    shown = [a.span.text if isinstance(a, Name | Access | Number) else f"({unparse(a)})" for a in e.args]
+    shown = [a.span.text if isinstance(a, Name | Access | Number) else f"({unparse(a)})" for a in _unseeded(f, e)]
     line = draw_of(e.name, shown, {})
     if line is None:
         return None
     value = parse_expression(Formula(line, Source("", line), tuple(range(len(line) + 1))), Bag())
     return line if value is None else drawn(f, e, value) or line
+
+
+def _unseeded(f: Frame, e: Call) -> list[Expr]:
+    """The arguments without the seed."""
+    return [a for a in e.args if not (isinstance(a, Name) and a.name in (*seeds(f.decl), "seed"))]
+
+
+def unknown(f: Frame, e: Call) -> str:
+    """What is said of a draw by the name of another library, which a seed makes of any name; empty for no draw."""
+    given = _unseeded(f, e)
+    if e.name in RANDOM:
+        line = bernoulli(f, e) or drawn_like(f, e) or drawn_by_name(f, e)
+        hint = f"random numbers are drawn from a seed: {f'`{line}`' if line else _THREE}"
+    elif len(given) < len(e.args) or (not e.args and drawn_by_name(f, e)):
+        line = drawn_by_name(f, e)
+        made = f"write `{line}`" if line else "make it of these, or pass the numbers as an input"
+        hint = f"only {_THREE} draw: {made}"
+    else:
+        return ""
+    return hint if seeds(f.decl) else f"{hint}, with `inputs: {{seed: {{dtype: seed}}}}`"
 
 
 def draw(f: Frame, e: Call) -> Typed:

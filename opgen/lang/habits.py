@@ -16,6 +16,7 @@ _LOOP = (
     "there are no loops: an index on the left runs over its whole dim, `sum[i](…)` adds up over one, and what goes on"
     " from the step before is a recurrence: `h[t] = a*h[t - 1] + x[t]`"
 )
+DOWNWARDS = _LOOP.replace("step before", "step behind").replace("h[t - 1]", "h[t + 1]")
 _CHOICE = 'a choice is a guard at the end, `y = a if mode == "fast"`, or inside of a formula `where(condition, a, b)`'
 FOR = "`for` is not part of the formula language"
 ALONG = "an index on the left runs over its whole dim, and one that is reduced over stands in brackets: `sum[i](…)`"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Source, Span
 from opgen.diagnostics.suggest import listed
+from opgen.lang.habits import DOWNWARDS
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Reduction
 from opgen.lang.unparse import unparse
@@ -15,18 +16,27 @@ from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import statement_names
 
 _LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
+_EITHER_WAY = re.compile(
+    r"for\s+(?P<index>\w+)\s+in\s+(?:reversed\s*\(\s*)?range\s*\(.*\)\s*(?:\[\s*::\s*-1\s*\]\s*)?:"
+)
+_DOWNWARDS = re.compile(r"for\s+\w+\s+in\s+(?:reversed\b|range\s*\([^:\n]*,\s*-\s*\w+\s*\)|[^:\n]*\[\s*::\s*-)")
 _STEP = re.compile(r"(?P<name>[a-z]\w*)(?P<at>\[[^\[\]]*\])? *(?P<op>[-+*/]?)=(?!=) *(?P<value>.+)")
 _BARE = re.compile(r"(?P<name>[a-z]\w*) *=(?!=) *(?P<value>.+)")
 _FROM_0 = re.compile(r"range\s*\(\s*(?:0\s*,\s*)?(?P<count>\w+)\s*\)")
 
 
+def downwards(text: str) -> str:
+    """What is said of a loop that runs downwards; empty of any other statement."""
+    return DOWNWARDS if _DOWNWARDS.match(text) else ""
+
+
 def looped(text: str) -> str | None:
     """The index of a loop that indices on the left stand for: of one over a range, whose statements assign at it."""
     head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
-    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
+    loop = _EITHER_WAY.fullmatch(head.partition("#")[0].strip())
     if loop is None or not body:
         return None
-    inner = [line.strip() for line in body if not _LOOP.fullmatch(line.partition("#")[0].strip())]
+    inner = [line.strip() for line in body if not _EITHER_WAY.fullmatch(line.partition("#")[0].strip())]
     at = re.compile(rf"\w+\[[^\]]*\b{loop['index']}\b[^\]]*\] *=(?!=).*")
     return loop["index"] if inner and all(at.fullmatch(line) for line in inner) else None
 
@@ -39,7 +49,7 @@ _ADDED = re.compile(
 def added_up(text: str) -> tuple[str, str] | None:
     """What a loop over a range adds up, `y[n] += x[n, k]`: the name of it, and the sum that it is."""
     head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
-    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
+    loop = _EITHER_WAY.fullmatch(head.partition("#")[0].strip())
     added = _ADDED.fullmatch(body[0]) if loop is not None and len(body) == 1 else None
     if loop is None or added is None or re.search(rf"\b{loop['index']}\b", added["target"]):
         return None

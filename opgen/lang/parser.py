@@ -26,6 +26,7 @@ from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout, read_along, read_unsliced
 from opgen.lang.lexer import T, Token
 from opgen.lang.loop_parser import LoopParser
+from opgen.lang.loops import downwards
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.primes import note_primes
 from opgen.lang.results import returned
@@ -150,7 +151,7 @@ class _Parser(LoopParser):
             return (f"a statement for each gradient: {', '.join(lines)}",)
         if first.text == "return" and (instead := returned(self.words, text)):
             return (instead,)
-        return (own_function(text) or STATEMENTS[first.text],)
+        return (own_function(text) or downwards(text) or STATEMENTS[first.text],)
 
     def statement(self) -> Assign:
         if (how := ufunc_at(self.tokens, self.at)) is not None:

@@ -8,11 +8,13 @@ from dataclasses import replace
 from opgen.diagnostics.model import Span
 from opgen.lang.backwards import BY_PLACE, RUNNING
 from opgen.lang.binders import as_binder
+from opgen.lang.conversions import is_condition
 from opgen.lang.foreign import called
-from opgen.lang.habits import AXES, PLAIN, POSITION, SLICE, WHOLE_AXIS
+from opgen.lang.habits import AXES, FOR, PLAIN, POSITION, SLICE, WHOLE_AXIS
 from opgen.lang.lexer import T, Token
 from opgen.lang.lists import ListParser
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Power
+from opgen.lang.other_signs import equal
 from opgen.lang.ranges import ITERATOR, begins_below_0, iterated, over_iterators
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.unparse import unparse
@@ -50,15 +52,54 @@ class BracketParser(ListParser):
                 item = None if self.token.is_op(":") else self.expression()
                 if picks is not None and isinstance(item, Name) and (self.token.is_op("=") or self.token.is_word("in")):
                     item = self.run_below_0(item)
+                elif picks is not None and item is not None and not isinstance(item, Name) and self.token.is_op("="):
+                    item = self.equality(item)
+                item = item and self.looped(item)
                 part = self.slice_from(item) if item is None or self.token.is_op(":") else item
-                items.append(part if picks is None else self.chosen(part, picks))
-            if picks is not None and self.token.is_word("if", "where", "when"):
-                self.advance()
-                picks.append(self.expression())
+                if picks and not isinstance(part, Slice) and is_condition(part):  # behind another one
+                    picks.append(part)
+                else:
+                    items.append(part if picks is None else self.chosen(part, picks))
+            if picks is not None and self.is_such_that():
+                picks.append(self.condition())
             if not self.accept(","):
                 break
         self.idioms.bound[:] = outer
         return tuple(items), self.expect(closer, opener).span
+
+    def is_such_that(self) -> bool:
+        """Whether a condition follows, behind a word that is passed over."""
+        said = self.token.is_word("if", "where", "when", "with")
+        if self.token.is_word("such") and self.peek().is_word("that"):
+            self.advance()
+            said = True
+        if said:
+            self.advance()
+        return said
+
+    def condition(self) -> Expr:
+        """A condition in brackets, in which `=` may stand for an equality."""
+        e = self.expression()
+        return self.equality(e) if self.token.is_op("=") else e
+
+    def equality(self, left: Expr) -> Expr:
+        """`i = j` inside of brackets."""
+        sign = self.advance()
+        self.idioms.note(sign.span, "`=` assigns, and stands in no brackets", "equality is written `==`")
+        return equal(left, self.inner())
+
+    def looped(self, index: Expr) -> Expr:
+        """An index with `for e in range(E)` behind it, as it is bound here; or itself."""
+        word, ahead = self.token, [self.peek(k) for k in range(1, 5)]
+        if not (isinstance(index, Name) and word.is_word("for") and ahead[0].is_word(index.name)):
+            return index
+        if not (ahead[1].is_word("in") and ahead[2].is_word("range") and ahead[3].is_op("(")):
+            return index
+        self.at += 5
+        extent = self.expression()
+        end = self.expect(")", ahead[3]).span
+        self.idioms.note(word.span, FOR, "how far an index runs is written with `<`")
+        return Compare((index, extent), ("<",), index.span.to(end))
 
     def chosen(self, item: Item, picks: list[Expr]) -> Item:
         """An index with a condition behind a colon, as of a set: the condition is added to `picks`."""

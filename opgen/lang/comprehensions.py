@@ -11,7 +11,7 @@ from opgen.lang.brackets import BracketParser
 from opgen.lang.habits import FOR
 from opgen.lang.lexer import T, Token
 from opgen.lang.limits import over_picked
-from opgen.lang.nodes import Access, Compare, Expr, Logic, Name, Number, Reduction
+from opgen.lang.nodes import Access, Compare, Expr, Name, Number, Reduction
 from opgen.lang.slices import Slice, total
 from opgen.lang.spread import at, size_at
 from opgen.lang.vocabulary import Vocabulary
@@ -74,8 +74,7 @@ class ComprehensionParser(BracketParser):
             items.append(item)
         body, picks = parts[0], parts[1:]
         if picks:
-            both = picks[0] if len(picks) == 1 else Logic("and", tuple(picks), span)
-            return over_picked(name, [*map(as_binder, items)], body, [both])
+            return over_picked(name, [*map(as_binder, items)], body, picks)
         limited = self.idioms.limited(name, items, body, span)
         binders = tuple(b for i in items if (b := as_binder(i)) is not None)
         return limited or Reduction(name, binders, body, span, span)

@@ -44,7 +44,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.numbers import number_value
 from opgen.lang.of_values import of_values
-from opgen.lang.other_signs import SHIFTS, equal, exclusive_or, inverted, of_bits, said_of, shifted
+from opgen.lang.other_signs import SHIFTS, exclusive_or, inverted, of_bits, said_of, shifted
 from opgen.lang.positional import in_order
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
@@ -175,12 +175,6 @@ class ExpressionParser(NegationParser):
             self.expect(":")
             return self.either(value, first, self.choice(), at, "`?` is not an operator of the formula language")
         return value
-
-    def equality(self, left: Expr) -> Expr:
-        """`i = j` inside of brackets."""
-        sign = self.advance()
-        self.idioms.note(sign.span, "`=` assigns, and stands in no brackets", "equality is written `==`")
-        return equal(left, self.inner())
 
     def either(self, condition: Expr, first: Expr, second: Expr, at: Span, message: str) -> Expr:
         span = first.span.to(second.span)

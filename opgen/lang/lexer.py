@@ -247,7 +247,7 @@ def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
 
 def _told_later(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
     """`a'`, a matrix turned round, as an attribute, and `sum[i; i > 0](…)` with `if`, which the parser reports."""
-    if f.text[at] == ";" and signs.is_such_that(f.text, at):
+    if f.text[at] in ";|" and signs.is_such_that(f.text, at):
         tokens.append(Token(T.NAME, "if", f.span(at, at + 1)))
         return at + 1
     if not _is_transposed(f.text, at, tokens):

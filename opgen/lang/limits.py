@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
 from opgen.lang import ranges
+from opgen.lang.binders import as_binder
+from opgen.lang.conversions import is_condition
 from opgen.lang.layout import CONSTANTS, is_open
 from opgen.lang.nodes import (
     Access,
@@ -86,11 +88,13 @@ def under_limit(
         return together
     limited = [i for i in items if isinstance(i, Compare)]
     plain = all(isinstance(i, Compare | Dots | Name) for i in items)
-    if len(limited) != 1 or not plain or not (name in NOTHING or name == "mean"):
-        return None
     own = _indices(words, body)
     beside = {i.name for i in items if isinstance(i, Name)}
-    limit = _limit(words, limited[0], {*own} - beside, bound)
+    limit = _limit(words, limited[0], {*own} - beside, bound) if len(limited) == 1 and plain else None
+    if not (name in NOTHING or name == "mean"):
+        return None
+    if limit is None or (limit.index.name in bound and _reads(limited[0], {*own, *beside}.difference(bound))):
+        return _such_that(words, name, items, body, bound)
     if limit is not None and any(limit.index.name in names_read(e) for e in limit.limits):
         limit, body = _apart(words, limit, body, bound)
     if limit is None:
@@ -132,23 +136,48 @@ def _is_taken(words: Vocabulary, name: str, bound: Sequence[str]) -> bool:
 def _together(
     words: Vocabulary, name: str, items: Sequence[Expr | Dots], body: Expr, bound: Sequence[str], span: Span
 ) -> Limited | None:
-    """Conditions together, `sum[j < i and j > 0](…)` or `sum[j | j < i](…)`: over what the body reads of them."""
-    condition: Expr
+    """Conditions together, `sum[j < i and j > 0](…)`: over what the body reads of them."""
     match [i for i in items if not isinstance(i, Name)]:
-        case [Logic(op="or", operands=(Name() as first, Compare() as condition)) as item] if item.span.text.count("|"):
-            over = [first.name]
         case [Logic(op="and", operands=parts) as item] if all(isinstance(p, Compare) for p in parts):
-            condition, read = item, names_read(item)
+            read = names_read(item)
             over = [i for i in _indices(words, body) if i in read and i not in bound]
         case _:
             return None
     over += [i.name for i in items if isinstance(i, Name)]
     if name not in NOTHING or not over or len({*over}) < len(over):
         return None
-    chosen = Call("where", (condition, body, NOTHING[name](span)), span, span)
+    chosen = Call("where", (item, body, NOTHING[name](span)), span, span)
     made = Reduction(name, tuple(Binder(i, None, span) for i in over), chosen, span, span)
     clear = not is_open(words, made, frozenset(bound))
-    return Limited(item.span, Name(over[0], item.span), (condition,), made, clear)
+    return Limited(item.span, Name(over[0], item.span), (item,), made, clear)
+
+
+def _such_that(
+    words: Vocabulary, name: str, items: Sequence[Expr | Dots], body: Expr, bound: Sequence[str]
+) -> Limited | None:
+    """Conditions on what is read, `sum[e, to[e] == v](…)`: over the indices beside them, or those they read alone."""
+    over = list[Binder | Dots]()
+    conditions = list[Expr]()
+    for item in items:
+        binder = as_binder(item)
+        limits = isinstance(item, Compare) and _limit(words, item, (), bound) is not None
+        if binder is not None and not limits:
+            over.append(binder)
+        elif not isinstance(item, Dots):
+            conditions.append(item)
+    if not conditions or not all(is_condition(c) or _is_mask(words, c) for c in conditions):
+        return None
+    first, read = conditions[0].span, [n for c in conditions for n in names_read(c)]
+    over = over or [Binder(i, None, first) for i in _indices(words, body) if i in read and i not in bound]
+    made = over_picked(name, over, body, conditions)
+    if not over or made is None:
+        return None
+    clear = not is_open(words, made, frozenset(bound))
+    return Limited(first, Name(name, first), (), made, clear, "a condition stands in the body")
+
+
+def _is_mask(words: Vocabulary, e: Expr) -> bool:
+    return isinstance(e, Access) and e.name in words.masks
 
 
 def _apart(words: Vocabulary, limit: _Limit, body: Expr, bound: Sequence[str]) -> tuple[_Limit | None, Expr]:
@@ -225,11 +254,12 @@ def _reads(e: Expr, names: Container[str]) -> bool:
 
 
 def over_picked(name: str, binders: Sequence[Binder | Dots | None], body: Expr, by: Sequence[Expr]) -> Expr | None:
-    """`mean[v if c](x)`, the reduction over the places that meet a condition; a mean of none of them is 0."""
+    """`mean[v if c](x)`, the reduction over the places that meet all conditions; a mean of none of them is 0."""
     over = tuple(b for b in binders if b is not None)
-    if len(over) < len(binders) or len(by) > 1 or (name not in NOTHING and name != "mean"):
+    if len(over) < len(binders) or (name not in NOTHING and name != "mean"):
         return None
-    condition, span = by[0], by[0].span
+    span = by[0].span
+    condition = by[0] if len(by) == 1 else Logic("and", tuple(by), span.to(by[-1].span))
     nothing = NOTHING["sum" if name == "mean" else name](span)
     chosen = Call("where", (condition, body, nothing), span, span)
     if name in ("any", "all", "count"):

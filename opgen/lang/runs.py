@@ -28,6 +28,7 @@ _AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes
 _SUMMED, _ITERATOR = re.compile(r"\b(?:[Ss]um|[Pp]rod(?:uct)?)\["), re.compile(r"(,[ ]*)\{[ ]*[a-z]\w*[ ]*,[^{}\n]*\}")
 _FROM_BELOW = re.compile(r"[\[,][ ]*[a-z]\w*[ ]*(?:=|\bin\b)[ ]*-[^\[\],=]*$")
 _NOTHING = {"sum": "0", "prod": "1", "max": "-inf", "min": "inf"}  # what adds nothing to a reduction
+_NOTHING = {"sum": "0", "prod": "1", "max": "-inf", "min": "inf"}  # what adds nothing to a reduction
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
 
 
@@ -176,6 +177,23 @@ def of_listed(before: str, behind: str) -> str:
     free = next((c for c in SPARE if not re.search(rf"\b{c}\b", before + behind)), "k2")
     read = re.sub(rf"\b{head['index']}\b", f"{run['listed']}, {free}]", body)
     return f"what is listed is read by its place: `{head['name']}[{free}]({read})`"
+
+
+def of_neighbours(before: str, behind: str) -> str:
+    """`sum[u in N(v)](x[u])`, over what a function of a node gives, around its `in`; nothing where it is no such."""
+    head, run = _INDEX.search(before), re.match(r"in\s+[A-Za-z]\w*\(\s*(?P<node>[a-z]\w*)\s*\)\s*(?=\])", behind)
+    body = "" if run is None else _body(behind[run.end() :])
+    if head is None or run is None or not body or behind.startswith("in range"):
+        return ""
+    free = next((c for c in ("e", *SPARE) if not re.search(rf"\b{c}\b", before + behind)), "k2")
+    read = re.sub(rf"\b{head['index']}\b", f"src[{free}]", body)
+    to, name = f"dst[{free}] == {run['node']}", "sum" if head["name"] == "mean" else head["name"]
+    count = f"/max(count[{free}]({to}), 1)" if head["name"] == "mean" else ""
+    chosen = f"{name}[{free}](where({to}, {read}, {_NOTHING.get(name, '')})){count}"
+    ends = (
+        "with the ends of all edges as inputs: `src: {shape: [E], dtype: int, domain: 0 <= src < V}`, and `dst` alike"
+    )
+    return f"neighbours are edges with a condition: `{chosen}`, {ends}" if name in _NOTHING else ""
 
 
 def within(before: str, behind: str, spec: str) -> str:

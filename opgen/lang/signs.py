@@ -68,7 +68,11 @@ _STATEMENT = re.compile(r"^[ \t]*([A-Za-z_]\w*)(?:\[[^\]\n]*\])?[ \t]*[-+*]?=(?!
 _ROOTS = {"\u221a": "sqrt", "\u221b": "cbrt"}
 _BARS = "|"
 _INDICATOR = re.compile(r"(?<![\w.^}])1\{([^{}\n]*[<>=\u2264\u2265\u2260][^{}\n]*)\}")
-_SUCH_THAT = re.compile(r"\w\[[ ]*[a-z]\w*(?:[ ]*,[ ]*[a-z]\w*)*[ ]*;(?=[^;\n]*(?:[<>]|!=|==|\u2260)[^;\n]*\][ ]*\()")
+_INDEX = r"[ ]*[a-z]\w*(?:[ ]*<[ ]*\w+)?[ ]*"
+_REST = r"(?:[^\[\]\n]|\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\])*\][ ]*\("  # of the brackets of a reduction
+_SUCH_THAT = re.compile(
+    rf"\w\[{_INDEX}(?:,{_INDEX})*(?:;(?=[^;\n]*(?:[<>=]|\u2260)[^;\n]*\][ ]*\()|\|(?!\|)(?={_REST}))"
+)
 _FAR = 200  # how long the indices in front of a condition may be
 _OPENING = {")": "(", "]": "["}
 
@@ -109,7 +113,7 @@ def meant(text: str, at: int) -> Meant | None:
 
 
 def is_such_that(text: str, at: int) -> bool:
-    """Whether a semicolon stands in front of a condition in the brackets of a reduction, `sum[i, j; i != j](…)`."""
+    """Whether a semicolon or a bar stands in front of a condition in brackets of a reduction, `sum[i | i > 0](…)`."""
     opener = text.rfind("[", max(0, at - _FAR), at)
     found = _SUCH_THAT.match(text, opener - 1) if opener > 0 else None
     return found is not None and found.end() == at + 1

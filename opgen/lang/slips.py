@@ -15,7 +15,7 @@ from opgen.lang.latex import written
 from opgen.lang.latex_lines import below_sign
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
-from opgen.lang.runs import of_listed, within
+from opgen.lang.runs import of_listed, of_neighbours, within
 from opgen.lang.several_ranges import ranged
 from opgen.lang.spelt_out import WORDS, spelt_out
 from opgen.lang.vocabulary import SPARE
@@ -135,7 +135,7 @@ def _in_words(token: Token, wanted: str) -> str:
 def _in_brackets(token: Token) -> str:
     """What is said of `in` in the brackets of a reduction or an access."""
     beside = _before(token), _after(token), token.span.source.text
-    return of_listed(*beside[:2]) or within(*beside) or DOTS
+    return of_listed(*beside[:2]) or within(*beside) or of_neighbours(*beside[:2]) or DOTS
 
 
 def _arrow(token: Token) -> str:

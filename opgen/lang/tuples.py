@@ -42,7 +42,7 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     method = _METHOD.search(line)
     call = method if method is not None and method["of"] in words.letters else _CALL.search(line)
     fn, of = ("", "") if call is None else (call["fn"], call["of"])
-    items = words.letters.get(of, ())
+    items = _letters(words, of, names)
     if fn in ORDERS or any(re.match(rf"{f}\s*\[", value) for f in ORDERS):
         made = ", ".join(f"`{s}`" for s in largest(words, targets, value))
         return (f"a statement for each: {made}",) if made else (TUPLE, ORDERED)
@@ -66,13 +66,21 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     return (TUPLE,)
 
 
+def _letters(words: Vocabulary, of: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The indices at which a tensor is read, with another letter for each that one of the `names` has."""
+    letters = words.letters.get(of, ())
+    taken, spare = (*letters, *names, *words.assigned), (*SPARE, *(f"k{k}" for k in range(2, 99)))
+    free = (c for c in spare if c not in taken and not words.knows(c))
+    return tuple(next(free) if i in names else i for i in letters)
+
+
 def _components(words: Vocabulary, targets: Sequence[str], value: str) -> list[str]:
     """A statement for each name that stands for one place of a tensor, along its first dim or, failing that, its last
     one; none where neither has as many places as there are names.
     """
     whole = re.fullmatch(r"(\w+)(?:\[\s*(?:\.\.\.|:)?(?:\s*,\s*:)*\s*\])?", value)
     name = "" if whole is None else whole[1]
-    shape, letters = words.shapes.get(name, ()), words.letters.get(name, ())
+    shape, letters = words.shapes.get(name, ()), _letters(words, name, [t.partition("[")[0] for t in targets])
     at = next((k for k in (0, len(shape) - 1) if shape and shape[k] == str(len(targets))), None)
     if at is None or len(letters) != len(shape):
         return []

@@ -158,10 +158,10 @@ def check_guard(d: Declarations, guard: Expr, bag: Bag, hints: tuple[str, ...] =
             return every(check_guard(d, o, bag, hints) for o in operands)
         case Call(name="given", args=args):
             return check_given(d, guard, args, bag)
-        case Compare(operands=(left, right), ops=("==" | "!=",)):
-            return _check_comparison(d, guard, left, right, bag, hints)
         case _ if hints and any(told.hints == hints for told in bag.items):
             return False  # both statements are one, which is told at the first
+        case Compare(operands=(left, right), ops=("==" | "!=",)):
+            return _check_comparison(d, guard, left, right, bag, hints)
         case _:
             bag.error(
                 "OPG222", "a guard tests bool and choices params and `given(name)`", guard.span,
@@ -302,9 +302,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     if param.type == "bool":
         hint = f"write `{left.name}` or `not {left.name}`"
         bag.error("OPG222", f"`{left.name}` is true or false", guard.span, hints=(hint,))
-    elif param.type != "str" and not (
-        whole and any(told.hints == whole for told in bag.items)
-    ):  # a string without choices is told where it is declared
+    elif param.type != "str":  # a string without choices is told where it is declared
         bag.error(
             "OPG222", f"`{left.name}` is of type {param.type}; a guard tests bool and choices params", guard.span,
             hints=whole or _OF_NUMBERS,

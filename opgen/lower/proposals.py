@@ -24,13 +24,16 @@ from opgen.lang.nodes import (
     Number,
     Product,
     Reduction,
+    Sum,
     Unary,
 )
+from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import names_read, nodes, rebuild
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import UNKNOWN, Frame
 
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
@@ -155,9 +158,10 @@ def one_statement(d: Declarations, s: Assign) -> tuple[str, ...]:
     first, second = both
     if first.guard is None or second.guard is None:
         return ()
-    if second.guard == _negated(first.guard):
+    indices = [i.name for i in first.target.items or () if isinstance(i, Binder)]
+    if _is_opposite(first.guard, second.guard, indices):
         made = Call("where", (first.guard, first.value, second.value), s.span, s.span)
-    elif first.guard == _negated(second.guard):
+    elif _is_opposite(second.guard, first.guard, indices):
         made = Call("where", (second.guard, second.value, first.value), s.span, s.span)
     else:
         return ()
@@ -201,6 +205,42 @@ def own_bounds(e: Expr, name: str, known: Iterable[str]) -> tuple[str, ...]:
     if len(unknown) != 1 or (len(e.operands) == 3 and unknown[0] is not e.operands[1]):
         return ()
     return (f"write `{unparse(_instead(e, {unknown[0].name: replace(unknown[0], name=name)}))}`",)
+
+
+def _is_opposite(first: Expr, second: Expr, indices: Sequence[str]) -> bool:
+    """Whether the second of two conditions holds where the first does not; indices run from 0 to their last place."""
+    if second == _negated(first):
+        return True
+    one, other = _of_index(first, indices), _of_index(second, indices)
+    if one is None or other is None or one[0] != other[0]:
+        return False
+    (index, sign, place), (_, negated, limit) = one, other
+    at = index.span
+    last = isinstance(place, Sum) and place.terms[-1] == ("-", Number(1, at))
+    zero = place == Number(0, at)
+    match sign, negated:
+        case "==", ">":
+            return zero and limit == place
+        case "==", ">=":
+            return zero and limit == Number(1, at)
+        case "==", "<":
+            return last and limit == place
+        case _:
+            more = {"<=": 1, "<": 0, ">=": 0, ">": 1}
+            return {sign[0], negated[0]} == {"<", ">"} and total(
+                [(1, place), (more[sign], Number(1, at))], at
+            ) == total([(1, limit), (more[negated], Number(1, at))], at)
+
+
+def _of_index(e: Expr, indices: Sequence[str]) -> tuple[Name, str, Expr] | None:
+    """A condition on an index by itself, with what it is compared to behind it."""
+    match e:
+        case Compare(operands=(Name(name=name) as index, limit), ops=(sign,)) if name in indices:
+            return index, sign, limit
+        case Compare(operands=(limit, Name(name=name) as index), ops=(sign,)) if name in indices:
+            return index, _TURNED.get(sign, sign), limit
+        case _:
+            return None
 
 
 def _negated(e: Expr) -> Expr:

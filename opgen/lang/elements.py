@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Source, Span
@@ -14,8 +14,9 @@ from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice
+from opgen.lang.spread import at as place_at
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import integer, nodes
+from opgen.lang.walk import integer, names_read, nodes
 
 _PLACES = tuple(Number(k, Span(Source("", ""), 0, 0)) for k in (0, 1))
 
@@ -129,6 +130,33 @@ def _counted_at(idioms: Idioms, e: Expr, items: Sequence[Item]) -> Expr:
     idioms.counted = [c for c in idioms.counted if c is not e]
     idioms.runs[item.name] = idioms.counts[e.name]
     return item
+
+
+def of_slices(idioms: Idioms, e: Access, items: Sequence[Expr | Dots]) -> Access | None:
+    """`w[::-1][r]`, an element of what slices read, at its place in the tensor; None where there are no slices."""
+    axes = idioms.parts.get(e.name_span.start, {})
+    places = [i for i in items if not isinstance(i, Dots)]
+    own = [*axes] if len(items) < len(e.items) else [_index_of(i, axes) for i in e.items]
+    if not axes:
+        return None
+    idioms.unclear |= not len(places) == len(items) == len(own)
+    if any(o in names_read(i) for index, i in zip(own, places, strict=False) for o in own if o != index):
+        idioms.unclear = True  # one would be read at the place of another
+    made: Expr = e
+    for index, item in zip(own, places, strict=False):
+        if isinstance(item, Name) and (size := axes.get(index)) is not None:
+            idioms.moved[item.name] = size
+        made = place_at(made, index, item)
+    idioms.parts[e.name_span.start] = {i: size for i, size in axes.items() if i not in own}
+    idioms.grown = ()
+    return made if isinstance(made, Access) else None
+
+
+def _index_of(item: Expr | Dots, axes: Mapping[str, Expr | None]) -> str:
+    """The index of an axis that has been read whole or as a slice."""
+    if isinstance(item, Dots):
+        return ""
+    return item.name if isinstance(item, Name) else next((i for i in axes if i in names_read(item)), "")
 
 
 def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:

@@ -16,7 +16,7 @@ from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
 from opgen.lang.brackets import is_indexed
 from opgen.lang.depth import MAX_DEPTH
-from opgen.lang.elements import elements, has_order, of_call, placed
+from opgen.lang.elements import elements, has_order, of_call, of_slices, placed
 from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, OTHER_THAN, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
@@ -207,8 +207,12 @@ class ExpressionParser(NegationParser):
                 self.advance()
                 e = self.member(e, self.advance())
             elif self.token.is_op("[") and isinstance(e, Access) and not any(e is n for n, _ in self.idioms.results):
-                again = again or self.token.span
+                bracket = self.token.span
                 more, end = self.items(self.advance())
+                if (read := of_slices(self.idioms, e, more)) is not None:
+                    e = replace(read, span=e.span.to(end))
+                    continue
+                again = again or bracket
                 e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)
             elif self.token.is_op("[") and isinstance(e, Call) and (of := of_call(self.idioms, e)) is not None:
                 opener = self.advance()

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
+from opgen.lang.commas import between_commas
+
 READ = re.compile(r"(\w+)\[([^\[\]]*)\]")
 _TARGET = re.compile(r"(?P<name>[a-z]\w*)\[(?P<items>[^\[\]]*)\](?=[ ]*=(?!=))")
 _MOVING = re.compile(
@@ -41,13 +43,22 @@ def moving(text: str, at: int, spec: str) -> tuple[tuple[int, int], tuple[str, .
             made = f"sum[{index}](where({within}, {body}, 0))/count[{index} < {sizes[0]}]({within})"
             made = f"({made})" if re.search(r"[/*^][ ]*$", line[: found.start()]) or line[end + 1 :].strip() else made
         elif name in _OF_NONE:
-            made = f"{name}[{index}](where({within}, {body}, {_OF_NONE[name]}))"
+            made = f"{name}[{index}](where({within}, {_inside(body, _OF_NONE[name])}, {_OF_NONE[name]}))"
         else:
             return None
         whole = _as_far(f"{line[: found.start()]}{made}{line[end + 1 :]}".strip(), within, sizes[0])
         out = f"`{index} < {found['last'].strip()}` in it where the range leaves out its end"
         return place, (f"a range that moves is a condition: write `{whole}`", out)
     return None
+
+
+def _inside(body: str, nothing: str) -> str:
+    """A body that is padded with what adds nothing, without that: over its axis no index leaves it."""
+    args = between_commas(body.strip()[4:-1]) if re.fullmatch(r"\s*pad\(.*\)\s*", body) else []
+    if len(args) != 2 or args[1].strip() != nothing:
+        return body
+    items = [i.strip() for a in READ.finditer(args[0]) for i in a[2].split(",")]
+    return args[0] if all(i.isidentifier() or i == "..." for i in items) else body
 
 
 def _as_far(line: str, within: str, size: str) -> str:

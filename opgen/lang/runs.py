@@ -28,7 +28,6 @@ _AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes
 _SUMMED, _ITERATOR = re.compile(r"\b(?:[Ss]um|[Pp]rod(?:uct)?)\["), re.compile(r"(,[ ]*)\{[ ]*[a-z]\w*[ ]*,[^{}\n]*\}")
 _FROM_BELOW = re.compile(r"[\[,][ ]*[a-z]\w*[ ]*(?:=|\bin\b)[ ]*-[^\[\],=]*$")
 _NOTHING = {"sum": "0", "prod": "1", "max": "-inf", "min": "inf"}  # what adds nothing to a reduction
-_NOTHING = {"sum": "0", "prod": "1", "max": "-inf", "min": "inf"}  # what adds nothing to a reduction
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
 
 

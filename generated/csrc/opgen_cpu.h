@@ -293,7 +293,10 @@ OPGEN_INLINE void each(int64_t size, const Body& body) {
 // takes points of the one before it again.
 template <int Lanes, typename Body>
 OPGEN_INLINE void each_of_row(int64_t size, const Body& body) {
-  if (size < Lanes) return each(size, body);
+  if (size < Lanes) {
+    if constexpr (Lanes > 8) return each_of_row<Lanes / 2>(size, body);
+    return each(size, body);
+  }
   for (int64_t i = 0; i < size; i += Lanes) {
     const int64_t first = size - i < Lanes ? size - Lanes : i;
 #pragma GCC ivdep

@@ -81,7 +81,13 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
     return;
   }
   T* to = static_cast<T*>(tensor.data) + at;
-  for (int64_t i = 0; i < size; ++i) to[i * step] = static_cast<T>(from[i]);
+  if constexpr (is_stored<T>) {  // apart, numbers are narrowed one by one
+    T words[block];
+    for (int64_t i = 0; i < size; ++i) words[i] = static_cast<T>(from[i]);
+    for (int64_t i = 0; i < size; ++i) to[i * step] = words[i];
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i * step] = static_cast<T>(from[i]);
+  }
 }
 
 // What all rows read of a tensor that is the same for them: one number if it stands still everywhere, as one does that

@@ -235,19 +235,17 @@ class _PartCode(Runs):
         self.holds = True
         self.number(self.outer, "outer", "row", lane=False)
         moving = self.number(loops, inner, "run", lane=True)
-        around = self.sources(
-            body, "run", inner, moving, chooses=(chooses := any(a.op not in ("sum", "prod") for a in accs))
-        )
+        chooses = any(a.op not in ("sum", "prod") for a in accs)
+        around = self.sources(body, "run", inner, moving, chooses=chooses)
         lines = self.each(body, "lane")
         self.outer_locals = saved
         i = named("i", lines)
         if any(isinstance(n, Join) for n in body):
             read = "opmath_t" if chooses else "scalar_t"
             head = f"rt::lanes<rt::lane_count, {read}>(run.size, {self.scope.held(lines)}(int64_t{i}, int lane) {{"
-        elif self.scope.has_rows:
-            head = f"rt::each_of_row<rt::lane_count>(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
         else:
-            head = f"rt::each{self._in_order(body)}(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
+            each_of = "each_of_row<rt::lane_count>" if self.scope.has_rows else self._each_of(body)
+            head = f"rt::{each_of}(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
         each = self.at_rest(around, block(head, lines, "});"), "run.size")
         return [*around.plain, *self.ahead(around), *each, *around.behind]
 
@@ -328,8 +326,8 @@ class _PartCode(Runs):
         lines = self.each(body, "i")
         self.outer_locals = saved
         i = named("i", lines)
-        where = around.span or "columns.size"
-        each = block(f"rt::each{self._in_order(body)}({where}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
+        of = f"each({around.span}" if around.span else f"{self._each_of(body)}(columns.size"
+        each = block(f"rt::{of}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         head = f"{through}, columns.at, [&](const auto&{named('point', run)}) {{"
         runs = self._under(condition, [*places, *block(head, run, "});")])
@@ -357,10 +355,12 @@ class _PartCode(Runs):
                 lines += [*parts, f"{head}{at.text}, {self.scope.print(t[1])});"]
         return left, lines, f"rt::points({inner}, {{{', '.join(names)}}}"
 
-    def _in_order(self, body: Body) -> str:
-        """Lanes keep their order where they add to shared places one by one."""
+    def _each_of(self, body: Body) -> str:
+        """Lanes keep their order where they add to shared places one by one; a run of what is added may be short."""
         now = tuple(n for n in body if n not in self.added)
-        return "_in_order" if any(isinstance(n, Atomic) for n in inside(now)) else ""
+        if any(isinstance(n, Atomic) for n in inside(now)):
+            return "each_in_order"
+        return "each_of_row<rt::lane_count>" if all(isinstance(n, Let) for n in now) else "each"
 
     def _places(self, loop: For, where: str) -> list[str]:
         """A loop that goes on from what it stored: at each of its places, everything lane by lane."""

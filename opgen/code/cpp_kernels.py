@@ -14,9 +14,9 @@ from opgen.code.native_scope import mentions
 from opgen.ir.program import Kind
 from opgen.ir.scalar import INF, Apply, Lit, Scalar, reads
 from opgen.kernel.formal import Formal
-from opgen.kernel.model import Atomic, For, Role
+from opgen.kernel.model import Store
 from opgen.kernel.moves import moves_alone
-from opgen.kernel.walk import inside, values, waits
+from opgen.kernel.walk import inside, values
 from opgen.plan.model import Kernel as Step
 from opgen.plan.model import ScatterStep, Storage, Stream
 
@@ -66,13 +66,11 @@ def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
 def _stored(formal: Formal) -> tuple[int, ...]:
     """The tensors that a kernel may have in 16 bits.
 
-    None if its points wait for each other or meet in one place, or read something beside them that has more digits.
+    None if it goes on from what it stored, or reads something beside them that has more digits.
     """
-    within = tuple(inside(formal.kernel.body))
-    if any(isinstance(n, Atomic) or (isinstance(n, For) and n.role is Role.SERIAL and waits(n)) for n in within):
-        return ()
-    fills = (r.fill for e in values(formal.kernel.body) for r in reads(e) if r.fill is not None)
-    if not all(map(_is_short, fills)):
+    read = {r for e in values(formal.kernel.body) for r in reads(e)}
+    stored = {n.slot for n in inside(formal.kernel.body) if isinstance(n, Store)}
+    if any(r.tensor in stored or not (r.fill is None or _is_short(r.fill)) for r in read):
         return ()
     return tuple(k for k, b in enumerate(formal.slots.values()) if b.kind is Kind.FLOAT and b.storage is Storage.SCALAR)
 

@@ -54,6 +54,19 @@ forward: |
   least[n] = min[b](x[b, n])
   all = sum[b, n](abs(x[b, n]))
 """,
+    "added": """
+op: added
+inputs:
+  x: {shape: [E, ...]}
+  w: {shape: [E], optional: true, absent: 1}
+  at: {shape: [E], dtype: int, domain: 0 <= at < 3}
+forward: |
+  total[s < 3, ...] = 0
+  total[at[e], ...] += x[e, ...]**2*w[e]
+  top[s < 3, ...] = -inf
+  top[at[e], ...] max= x[e, ...]*w[e]
+  part[e, ...] = x[e, ...]*w[e] - top[at[e], ...]
+""",
 }
 SIZES = (0, 1, 7, 16, 31, 32, 33, 64, 70, 1024, 1100)
 
@@ -81,6 +94,7 @@ def rounded_once(op: str, *given: torch.Tensor | None) -> None:
     with runtime.use_backend("native"):
         narrow, whole = function(*given), function(*wide)
     for a, b in zip(narrow, whole, strict=True):
+        assert a.dtype == torch.bfloat16 or not a.is_floating_point()
         torch.testing.assert_close(a, b.to(a.dtype), rtol=0, atol=0, equal_nan=True)
 
 
@@ -145,3 +159,12 @@ def test_other_pairs_of_dtypes_have_kernels_too(folder: Path, dtypes: tuple[str,
         compiled = rows(x, w)
     for a, b in zip(compiled, plain, strict=True):
         torch.testing.assert_close(a, b, rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_sums_that_meet(folder: Path, n: int) -> None:
+    torch.manual_seed(0)
+    at = torch.randint(0, 3, (7,))
+    for x in (numbers(7, n), numbers(7, 2 * n)[:, ::2], numbers(n, 7).t(), numbers(1, n).expand(7, n), numbers(7)):
+        for w in (torch.randn(7).bfloat16(), torch.randn(14).bfloat16()[::2], None):
+            rounded_once("added", x, w, at)

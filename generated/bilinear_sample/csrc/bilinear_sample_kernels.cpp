@@ -126,7 +126,7 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
         const auto grad_image_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
         rt::Values<opmath_t> grad_image_out;
         const auto lanes = [&](const auto& grad_output_at, const auto& points_2_at, const auto& points_2_at_2) {
-          rt::each(run.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t row_value = row_2_at[i];
             const int64_t col_value = col_at[i];
             const opmath_t difference = 1 - rt::abs(points_2_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
@@ -226,6 +226,6 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(bilinear_sample) = {
     OPGEN_STORED(forward_output, 0, 1, 2),           // 0
     OPGEN_STORED(backward_col, 0),                   // 1
-    OPGEN_STEP(backward_grad_image),                 // 2
+    OPGEN_STORED(backward_grad_image, 3, 4),         // 2
     OPGEN_STORED(backward_grad_points, 0, 3, 4, 5),  // 3
 };

@@ -71,7 +71,7 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
         const auto grid_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
         rt::Values<opmath_t> grid_out;
         const auto lanes = [&](const auto& places_at, const auto& places_at_2, const auto& values_at) {
-          rt::each(run.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t row_value = row_2_at[i];
             const int64_t col_value = col_at[i];
             const opmath_t difference = 1 - rt::abs(places_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
@@ -234,7 +234,7 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(bilinear_splat) = {
     OPGEN_STORED(forward_col, 0),                    // 0
-    OPGEN_STEP(forward_grid),                        // 1
+    OPGEN_STORED(forward_grid, 3, 4),                // 1
     OPGEN_STORED(backward_grad_values, 0, 3, 4),     // 2
     OPGEN_STORED(backward_grad_places, 2, 3, 4, 5),  // 3
 };

@@ -44,7 +44,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           return rt::mod(over_d_l.index(run, 1, i), Q) * stride + product_2 - padding;
         };
         rt::Values<opmath_t> output_out;
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 1, over_d_l.period), output_out,
                                 rt::clipped(output, 1, output.stride(1), output_1),
                                 rt::clipped(output, 2, output.stride(2), output_2),
@@ -100,6 +100,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(col2im) = {
-    OPGEN_STEP(forward_output),           // 0
+    OPGEN_STORED(forward_output, 1),      // 0
     OPGEN_MOVES(backward_grad_input, 2),  // 1
 };

@@ -994,7 +994,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                           rt::checked(input, 1, input.stride(1), 4, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, factor](int64_t i) {
+        rt::each_of_row<rt::lane_count>(run.size, [&, factor](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_2 = target_value_2 != ignore_index;
           const opmath_t difference = input_at[i] - logp_max_at[i] - logp_log_at[i];
@@ -1034,7 +1034,7 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
         const auto grad_weight_share_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_share_out;
-        rt::each(run.size, [&](int64_t i) {
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
           const int64_t target_value_3 = target_at[i];
           const bool keep_3 = target_value_3 != ignore_index;
           grad_weight_share_out.set(i, keep_3 ? grad_sum_n_all_2_at : opmath_t(0));
@@ -1273,7 +1273,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                           rt::checked(input, 1, input.stride(1), 3, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, factor](int64_t i) {
+        rt::each_of_row<rt::lane_count>(run.size, [&, factor](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_2 = target_value_2 != ignore_index;
           const opmath_t negative = -(factor * grad_output_at * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
@@ -1506,7 +1506,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                           rt::checked(input, 1, input.stride(1), 3, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, factor](int64_t i) {
+        rt::each_of_row<rt::lane_count>(run.size, [&, factor](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_2 = target_value_2 != ignore_index;
           const opmath_t product = factor * grad_output_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]);
@@ -1832,16 +1832,16 @@ OPGEN_STEPS(cross_entropy) = {
     OPGEN_STORED(backward_0_sum_grad_logp_others, 0),  // 9
     OPGEN_STORED(backward_0_grad_input, 2, 5, 8, 9),   // 10
     OPGEN_STORED(backward_0_grad_weight_sum_c, 1),     // 11
-    OPGEN_STEP(backward_0_grad_weight_hit),            // 12
+    OPGEN_STORED(backward_0_grad_weight_hit, 2, 4),    // 12
     OPGEN_STEP(backward_0_grad_weight_share),          // 13
     OPGEN_STEP(backward_0_grad_weight),                // 14
     OPGEN_STEP(backward_1_grad_sum_c),                 // 15
     OPGEN_STORED(backward_1_grad_input, 2, 4, 7, 8),   // 16
-    OPGEN_STEP(backward_1_grad_weight_hit),            // 17
+    OPGEN_STORED(backward_1_grad_weight_hit, 2, 3),    // 17
     OPGEN_STEP(backward_1_grad_weight),                // 18
     OPGEN_STORED(backward_2_grad_sum_c, 1),            // 19
     OPGEN_STORED(backward_2_grad_input, 2, 4, 7, 8),   // 20
-    OPGEN_STEP(backward_2_grad_weight_hit),            // 21
+    OPGEN_STORED(backward_2_grad_weight_hit, 2, 3),    // 21
     OPGEN_STORED(backward_3_grad_input, 1, 5, 6),      // 22
     OPGEN_STORED(backward_4_grad_input, 1, 4, 5),      // 23
     OPGEN_STORED(backward_5_grad_input, 1, 4, 5),      // 24

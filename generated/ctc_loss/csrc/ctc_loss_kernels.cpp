@@ -930,7 +930,7 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
           const auto grad_log_probs_2 = [&](int64_t i) { return label_at[i]; };
           if (label_at.same) label_ahead.row(grad_log_probs, 2, run.at[2], run.step[2], run.size, run.at[1]);
           rt::Values<opmath_t> grad_log_probs_out;
-          rt::each(run.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
           rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(run, 2, label_at.same), grad_log_probs_out,
                                   rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2));
         });
@@ -949,7 +949,7 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
           if (label_at.same)
             label_ahead_2.row(grad_log_probs, 2, point.at[2], columns.step[2], columns.size, point.at[1]);
           rt::Values<opmath_t> grad_log_probs_out;
-          rt::each(columns.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
+          rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
           rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(point, columns, 2, label_at.same),
                                   grad_log_probs_out,
                                   rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2_2));

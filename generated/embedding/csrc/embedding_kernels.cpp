@@ -59,7 +59,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed grad_weight_0(input_at);
         input_ahead.row(grad_weight, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> grad_weight_out;
-        rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 2, 1), grad_weight_out,
                                 rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
@@ -71,6 +71,6 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(embedding) = {
-    OPGEN_MOVES(forward_output, 3),    // 0
-    OPGEN_STEP(backward_grad_weight),  // 1
+    OPGEN_MOVES(forward_output, 3),         // 0
+    OPGEN_STORED(backward_grad_weight, 1),  // 1
 };

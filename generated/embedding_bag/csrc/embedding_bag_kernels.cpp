@@ -80,7 +80,10 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed grad_weight_0(input_at);
         input_ahead.row(grad_weight, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
         rt::Values<opmath_t> grad_weight_out;
-        rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i] * per_sample_weights_at); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) {
+          const auto value = grad_output_at[i] * per_sample_weights_at;
+          grad_weight_out.set(i, value);
+        });
         rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 3, 1), grad_weight_out,
                                 rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
@@ -131,6 +134,6 @@ int backward_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(embedding_bag) = {
     OPGEN_STORED(forward_output, 0, 2, 3),                    // 0
-    OPGEN_STEP(backward_grad_weight),                         // 1
+    OPGEN_STORED(backward_grad_weight, 1, 2),                 // 1
     OPGEN_STORED(backward_grad_per_sample_weights, 1, 2, 3),  // 2
 };

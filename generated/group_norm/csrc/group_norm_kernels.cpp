@@ -180,7 +180,7 @@ int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
         const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         rt::Values<opmath_t> grad_rstd_out;
-        rt::each(run.size, [&](int64_t i) {
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
           const auto value = elements != 0 ? grad_rstd_sum_part_at[i] * weight_at[i] : opmath_t(0);
           grad_rstd_out.set(i, value);
         });
@@ -251,7 +251,7 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
                                          rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
         rt::Values<opmath_t> grad_mu_out;
-        rt::each(run.size, [&](int64_t i) {
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
           const auto value = elements != 0 ? -(grad_mu_sum_part_at[i] * rstd_at[i] * weight_at[i]) : opmath_t(0);
           grad_mu_out.set(i, value);
         });
@@ -409,9 +409,9 @@ OPGEN_STEPS(group_norm) = {
     OPGEN_STORED(forward_rstd, 0),                  // 0
     OPGEN_STORED(forward_output, 0, 3, 4, 5),       // 1
     OPGEN_STORED(backward_grad_mu_sum_part, 1, 2),  // 2
-    OPGEN_STEP(backward_grad_rstd),                 // 3
+    OPGEN_STORED(backward_grad_rstd, 2),            // 3
     OPGEN_STEP(backward_grad_variance_),            // 4
-    OPGEN_STEP(backward_grad_mu),                   // 5
+    OPGEN_STORED(backward_grad_mu, 3),              // 5
     OPGEN_STORED(backward_grad_input, 0, 2, 4, 7),  // 6
     OPGEN_STEP(backward_grad_weight),               // 7
     OPGEN_STEP(backward_grad_bias),                 // 8

@@ -33,7 +33,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
         };
         rt::Values<opmath_t> output_out;
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 2, input_at.same), output_out,
                                 rt::clipped(output, 0, output.stride(0), output_0));
       });
@@ -73,6 +73,6 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(histogram) = {
-    OPGEN_STEP(forward_output),                   // 0
+    OPGEN_STORED(forward_output, 1, 2),           // 0
     OPGEN_STORED(backward_grad_weight, 0, 1, 2),  // 1
 };

@@ -39,7 +39,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed output_0(target_at);
         target_ahead.row(output, 0, point.at[4], columns.step[4], columns.size, point.at[3]);
         rt::Values<opmath_t> output_out;
-        rt::each(columns.size, [&](int64_t i) { output_out.set(i, edge_weight_at * input_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) {
+          const auto value = edge_weight_at * input_at[i];
+          output_out.set(i, value);
+        });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 4, 1), output_out,
                                 rt::checked(output, 0, output.stride(0), 0, output_0));
       });
@@ -82,7 +85,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed grad_input_0(source_at);
         source_ahead.row(grad_input, 0, point.at[4], columns.step[4], columns.size, point.at[3]);
         rt::Values<opmath_t> grad_input_out;
-        rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] * edge_weight_at); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) {
+          const auto value = grad_output_at[i] * edge_weight_at;
+          grad_input_out.set(i, value);
+        });
         rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 4, 1), grad_input_out,
                                 rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
@@ -163,7 +169,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed grad_input_0(source_at);
         source_ahead.row(grad_input, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
         rt::Values<opmath_t> grad_input_out;
-        rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 3, 1), grad_input_out,
                                 rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
@@ -175,8 +181,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(message_passing) = {
-    OPGEN_STEP(forward_output),                          // 0
-    OPGEN_STEP(backward_0_grad_input),                   // 1
+    OPGEN_STORED(forward_output, 1, 2),                  // 0
+    OPGEN_STORED(backward_0_grad_input, 1, 3),           // 1
     OPGEN_STORED(backward_0_grad_edge_weight, 2, 3, 4),  // 2
-    OPGEN_STEP(backward_1_grad_input),                   // 3
+    OPGEN_STORED(backward_1_grad_input, 1),              // 3
 };

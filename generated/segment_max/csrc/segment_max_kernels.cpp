@@ -26,7 +26,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
         const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
         if (segment_at.same) segment_ahead.row(size_2, 0, run.at[1], run.step[1], run.size, run.at[0]);
         rt::Values<int64_t> size_2_out;
-        rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
         rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
                                 rt::checked(size_2, 0, size_2.stride(0), 0, size_2_0));
       });
@@ -72,7 +72,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed top_0(segment_at);
         segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> top_out;
-        rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
         rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
                                 rt::checked(top, 0, top.stride(0), 0, top_0));
       });
@@ -177,7 +177,7 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed ties_top_0(segment_at);
         segment_ahead.row(ties_top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<int64_t> ties_top_out;
-        rt::each(columns.size, [&](int64_t i) { ties_top_out.set(i, condition_at[i] ? 1 : 0); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { ties_top_out.set(i, condition_at[i] ? 1 : 0); });
         rt::accumulate<rt::Sum>(host, ties_top, rt::stretch(point, columns, 2, 1), ties_top_out,
                                 rt::checked(ties_top, 0, ties_top.stride(0), 1, ties_top_0));
       });
@@ -244,7 +244,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(segment_max) = {
     OPGEN_STEP(forward_size),            // 0
-    OPGEN_STEP(forward_top),             // 1
+    OPGEN_STORED(forward_top, 1),        // 1
     OPGEN_STEP(forward_condition_2),     // 2
     OPGEN_STORED(forward_condition, 0),  // 3
     OPGEN_STEP(backward_ties_top),       // 4

@@ -26,7 +26,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
         const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
         if (segment_at.same) segment_ahead.row(size_2, 0, run.at[1], run.step[1], run.size, run.at[0]);
         rt::Values<int64_t> size_2_out;
-        rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
         rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
                                 rt::checked(size_2, 0, size_2.stride(0), 0, size_2_0));
       });
@@ -62,7 +62,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed total_2_0(segment_at);
         segment_ahead.row(total_2, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> total_2_out;
-        rt::each(columns.size, [&](int64_t i) { total_2_out.set(i, input_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { total_2_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 2, 1), total_2_out,
                                 rt::checked(total_2, 0, total_2.stride(0), 0, total_2_0));
       });
@@ -153,7 +153,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(segment_mean) = {
     OPGEN_STEP(forward_size),              // 0
-    OPGEN_STEP(forward_total),             // 1
+    OPGEN_STORED(forward_total, 1),        // 1
     OPGEN_STEP(forward_output),            // 2
     OPGEN_STORED(backward_grad_total, 0),  // 3
     OPGEN_MOVES(backward_grad_input, 3),   // 4

@@ -42,7 +42,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed top_0(segment_at);
         segment_ahead.row(top, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> top_out;
-        rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
         rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
                                 rt::checked(top, 0, top.stride(0), 0, top_0));
       });
@@ -82,7 +82,10 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
                                         rt::checked(top, 0, top.stride(0), 3, top_0));
         segment_ahead.row(total_2, 0, point.at[3], columns.step[3], columns.size, point.at[0]);
         rt::Values<opmath_t> total_2_out;
-        rt::each(columns.size, [&](int64_t i) { total_2_out.set(i, rt::exp(input_at[i] - (top_at[i]))); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) {
+          const auto value = rt::exp(input_at[i] - (top_at[i]));
+          total_2_out.set(i, value);
+        });
         rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 3, 1), total_2_out,
                                 rt::checked(total_2, 0, total_2.stride(0), 0, top_0));
       });
@@ -156,7 +159,10 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed dot_output_0(segment_at);
         segment_ahead.row(dot_output, 0, point.at[3], columns.step[3], columns.size, point.at[2]);
         rt::Values<opmath_t> dot_output_out;
-        rt::each(columns.size, [&](int64_t i) { dot_output_out.set(i, grad_output_at[i] * output_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) {
+          const auto value = grad_output_at[i] * output_at[i];
+          dot_output_out.set(i, value);
+        });
         rt::accumulate<rt::Sum>(host, dot_output, rt::stretch(point, columns, 3, 1), dot_output_out,
                                 rt::checked(dot_output, 0, dot_output.stride(0), 0, dot_output_0));
       });
@@ -202,9 +208,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(segment_softmax) = {
-    OPGEN_STEP(forward_top),                     // 0
-    OPGEN_STEP(forward_total),                   // 1
+    OPGEN_STORED(forward_top, 1),                // 0
+    OPGEN_STORED(forward_total, 2),              // 1
     OPGEN_STORED(forward_output, 1, 4),          // 2
-    OPGEN_STEP(backward_dot_output),             // 3
+    OPGEN_STORED(backward_dot_output, 1, 2),     // 3
     OPGEN_STORED(backward_grad_input, 0, 1, 4),  // 4
 };

@@ -32,7 +32,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Fixed output_0(segment_at);
         segment_ahead.row(output, 0, point.at[2], columns.step[2], columns.size, point.at[1]);
         rt::Values<opmath_t> output_out;
-        rt::each(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
+        rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 2, 1), output_out,
                                 rt::checked(output, 0, output.stride(0), 0, output_0));
       });
@@ -70,6 +70,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(segment_sum) = {
-    OPGEN_STEP(forward_output),           // 0
+    OPGEN_STORED(forward_output, 1),      // 0
     OPGEN_MOVES(backward_grad_input, 3),  // 1
 };

@@ -91,7 +91,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
           const auto grad_values_1 = [&](int64_t i) { return argsort_k_at[i]; };
           if (argsort_k_at.same) argsort_k_ahead.row(grad_values, 1, run.at[2], run.step[2], run.size, run.at[1]);
           rt::Values<opmath_t> grad_values_out;
-          rt::each(run.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t difference = over_k.index(run, 0, i) - trim;
             grad_values_out.set(i, difference >= 0 && difference < M ? grad_output_at / M : opmath_t(0));
           });
@@ -111,7 +111,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
           if (argsort_k_at.same)
             argsort_k_ahead_2.row(grad_values, 1, point.at[2], columns.step[2], columns.size, point.at[1]);
           rt::Values<opmath_t> grad_values_out;
-          rt::each(columns.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) {
             const int64_t difference_2 = over_k.index(point, 0, 0) - trim;
             grad_values_out.set(i, difference_2 >= 0 && difference_2 < M ? grad_output_at[i] / M : opmath_t(0));
           });
@@ -127,7 +127,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(trimmed_mean) = {
-    OPGEN_MOVES(forward_values, 2),    // 0
-    OPGEN_STEP(forward_output),        // 1
-    OPGEN_STEP(backward_grad_values),  // 2
+    OPGEN_MOVES(forward_values, 2),         // 0
+    OPGEN_STEP(forward_output),             // 1
+    OPGEN_STORED(backward_grad_values, 1),  // 2
 };

@@ -86,7 +86,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           return rt::mod(over_d_l.index(run, 1, i), Q) * stride + product_2 - padding;
         };
         rt::Values<opmath_t> grad_input_out;
-        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
+        rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(run, 1, over_d_l.period), grad_input_out,
                                 rt::clipped(grad_input, 1, grad_input.stride(1), grad_input_1),
                                 rt::clipped(grad_input, 2, grad_input.stride(2), grad_input_2),
@@ -100,6 +100,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(unfold) = {
-    OPGEN_MOVES(forward_output, 2),   // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_MOVES(forward_output, 2),        // 0
+    OPGEN_STORED(backward_grad_input, 1),  // 1
 };

@@ -22,6 +22,7 @@ from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Position, Scalar, is_cons
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
+from opgen.kernel.pauses import pauses
 from opgen.kernel.walk import alive, chain, inside, loop_of, meets, parts, waits
 from opgen.plan.model import Let
 
@@ -43,11 +44,10 @@ def _part(formal: Formal, part: Body) -> tuple[list[str], CpuScope]:
     match part:
         case (If(condition, (For(role=Role.PARALLEL | Role.LANES),) as body, ()),):
             code = _PartCode(formal, body)
-            lines = code.lines(condition)
+            return code.lines(condition), code.scope
         case _:
             code = _PartCode(formal, part)
-            lines = code.lines()
-    return lines, code.scope
+            return code.lines(), code.scope
 
 
 def _turns(part: Body) -> Iterator[For]:
@@ -102,8 +102,8 @@ class _PartCode(Runs):
 
     def _form(self, body: Body) -> list[str]:
         """A part with its outer loops."""
-        self.scope.locals.clear()
-        self.counts.clear()
+        for names in (self.scope.locals, self.counts, self.nexts):
+            names.clear()
         self.outer, within = chain(body, _OUTER)
         if meets(within):
             self.outer, within = (), body
@@ -125,6 +125,7 @@ class _PartCode(Runs):
             runs = self.holding(block(head, run, "});"))
         else:
             kept = [self._kept(n) for n in within if isinstance(n, Tile)]
+            self.pauses = pauses(within)
             points = self._points(tuple(n for n in within if not isinstance(n, Tile)), "row")
             runs = [*kept, *block("outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", points, "});")]
         adds = self.across and any(isinstance(n, Atomic) for n in inside(within))
@@ -160,8 +161,7 @@ class _PartCode(Runs):
         """What passes along a row hand on, in memory of each thread's own."""
         name = self.kept[tile.name] = self.scope.fresh(tile.name)
         self.keep(tile, f"{name}_at[i]")
-        size = " * ".join(map(self.scope.size, tile.shape))
-        return f"const rt::Kept<{value_type(tile.kind)}> {name}({size});"
+        return f"const rt::Kept<{value_type(tile.kind)}> {name}({' * '.join(map(self.scope.size, tile.shape))});"
 
     # --- one point after the other -----------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ class Runs(Statements):
         self.held: list[str] = []  # declarations of what runs hold
         self.still: dict[str, str] = {}  # what all runs of a thread read of tensors that stand still, by tensor
         self.asks: dict[tuple[str, int, tuple[str, ...]], str] = {}  # what asks ahead, by its kind, access and loops
+        self.pauses = False  # whether a processor forgets about the next row while it computes with one
+        self.nexts: set[tuple[str, tuple[Position, ...]]] = set()  # what is asked for in the next one
         self.phases: Scalar | None = None  # how far points of the last outer loop are apart that follow one another
 
     def sources(
@@ -73,7 +75,7 @@ class Runs(Statements):
                 else:
                     kind = "Numbers" if placing else "Steady" if self.holds else "Source"
                     kind = kind if still and not self._may_miss(a.buffer) else "Source"
-                lines.append(self._run_of(kind, a, at, step))
+                lines += [self._run_of(kind, a, at, step), *self._next(a, at, step)]
                 if (
                     kind == "Source"
                     and sparse is None
@@ -83,7 +85,8 @@ class Runs(Statements):
                     run = f"{at}.first, {at}.at[{a.number}], {step}.step[{a.number}], {step}.size"
                     lines.append(f"{self._asking('Apart', a, (around,))}.run({scope.tensor(a.buffer)}, {run});")
         stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
-        lines += [self._run_of("Sink", self.written(s), at, step) for s in stores]
+        for written in map(self.written, stores):
+            lines += [self._run_of("Sink", written, at, step), *self._next(written, at, step)]
         lines += [f"auto* const {self.kept[name]}_at = {self.kept[name]}.at({at});" for name in self._met(body)]
         own = {n.name for n in body if isinstance(n, Let)}
         last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
@@ -196,6 +199,17 @@ class Runs(Statements):
         if key not in self.asks:
             self.asks[key] = self.scope.fresh(f"{self.scope.tensor(a.buffer)}_{kind.lower()}")
         return self.asks[key]
+
+    def _next(self, a: Access, at: str, step: str) -> list[str]:
+        """Asks for what a row goes on to, once for all of its passes."""
+        scope = self.scope
+        moves = bool(self.outer) and a.moves_with(self.outer)
+        if not self.pauses or not moves or scope.formal.slots[a.buffer].kind is not Kind.FLOAT:
+            return []
+        if (a.buffer, a.at) in self.nexts:
+            return []
+        self.nexts.add((a.buffer, a.at))
+        return [f"rt::ask_next({scope.tensor(a.buffer)}, {scope.at(a, at)}, {step}.step[{a.number}], {step}.size);"]
 
     def _still(self, slot: str) -> str:
         """The name of what all runs read of a tensor that stands still."""

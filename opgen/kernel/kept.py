@@ -23,8 +23,8 @@ from opgen.plan.model import Let
 from opgen.plan.speed import FUNCTIONS
 
 _OF_WHOLE_NUMBERS = ("floordiv", "fmod", "mod", "remainder")
-_CALLS = frozenset((*FUNCTIONS, "decay")) - {*_OF_WHOLE_NUMBERS}
-_LONG = {Role.LANES: _CALLS | {"div", "reciprocal", "rsqrt", "sqrt"}, Role.TEAM: _CALLS}
+CALLS = frozenset((*FUNCTIONS, "decay")) - {*_OF_WHOLE_NUMBERS}
+_LONG = {Role.LANES: CALLS | {"div", "reciprocal", "rsqrt", "sqrt"}, Role.TEAM: CALLS}
 _ARITHMETIC = ("abs", "add", "max", "min", "mul", "neg", "sub")
 
 

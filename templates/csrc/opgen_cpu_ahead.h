@@ -23,6 +23,13 @@ OPGEN_INLINE void ask(const Tensor<T>& tensor, int64_t at, int64_t size) {
   for (int64_t b = 0; b < bytes; b += line) __builtin_prefetch(run + b);
 }
 
+// What a row goes on to behind a run, where it is computed with for so long that no processor goes on by itself.
+template <typename T>
+OPGEN_INLINE void ask_next(const Tensor<T>& tensor, int64_t at, int64_t along, int64_t size) {
+  constexpr int64_t next = 4096;  // bytes
+  if (along == 1) ask(tensor, at + next / bytes_of(tensor), size);
+}
+
 // Rows that positions name.
 struct Ahead {
   const int64_t* positions;

@@ -31,6 +31,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::ask_next(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
             const auto value = input_at[i];
             logp_max_value_fold.add(lane, value);
@@ -73,10 +74,12 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
+        rt::ask_next(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -90,6 +93,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[3], columns.step[3], columns.size);
+        rt::ask_next(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
@@ -110,6 +114,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
+        rt::ask_next(sum_c, columns.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });
@@ -214,6 +219,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::ask_next(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
             const auto value = input_at[i];
             logp_max_value_fold.add(lane, value);
@@ -256,10 +262,12 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
+        rt::ask_next(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -273,6 +281,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[3], columns.step[3], columns.size);
+        rt::ask_next(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
@@ -293,6 +302,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
+        rt::ask_next(sum_c, columns.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });
@@ -394,6 +404,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::ask_next(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
             const auto value = input_at[i];
             logp_max_value_fold.add(lane, value);
@@ -448,10 +459,12 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[5], columns.step[5], columns.size);
+        rt::ask_next(logp_max, columns.at[5], columns.step[5], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -465,6 +478,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[6], columns.step[6], columns.size);
+        rt::ask_next(logp_log, columns.at[6], columns.step[6], columns.size);
         opmath_t logp_log_value_2[rt::block];
         const bool mask_2 = label_smoothing > 0;
         rt::each(columns.size, [&](int64_t i) {
@@ -487,6 +501,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
         rt::Sink<scalar_t> output_out(output, columns.at[7], columns.step[7], columns.size);
+        rt::ask_next(output, columns.at[7], columns.step[7], columns.size);
         const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
         const rt::Line<scalar_t> weight_at_2(host, weight, rt::stretch(columns, 3, target_at.same), 0,
@@ -536,6 +551,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::ask_next(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
             const auto value = input_at[i];
             logp_max_value_fold.add(lane, value);
@@ -577,10 +593,12 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
+        rt::ask_next(logp_max, columns.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -594,6 +612,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
+        rt::ask_next(logp_log, columns.at[2], columns.step[2], columns.size);
         opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
@@ -613,6 +632,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[3], columns.step[3], columns.size);
+        rt::ask_next(sum_c, columns.at[3], columns.step[3], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });

@@ -29,6 +29,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Widened<scalar_t> logits_at(logits, run.at[2], run.step[2], run.size);
+        rt::ask_next(logits, run.at[2], run.step[2], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
@@ -64,6 +65,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       const int64_t chosen = chosen_fold.value(over_k.count);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         rt::Sink<scalar_t> y_out(y, run.at[5], run.step[5], run.size);
+        rt::ask_next(y, run.at[5], run.step[5], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&](int64_t i) {
           const opmath_t soft = row_values_at[i] * soft_scale_value;
@@ -99,6 +101,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Widened<scalar_t> logits_at(logits, run.at[2], run.step[2], run.size);
+        rt::ask_next(logits, run.at[2], run.step[2], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
@@ -125,6 +128,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       rt::store(soft_scale, row.at[4], soft_scale_value);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         rt::Sink<scalar_t> y_out(y, run.at[5], run.step[5], run.size);
+        rt::ask_next(y, run.at[5], run.step[5], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&](int64_t i) { y_out.set(i, row_values_at[i] * soft_scale_value); });
       });

@@ -23,6 +23,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Widened<scalar_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        rt::ask_next(sum_d, run.at[0], run.step[0], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&, temperature](int64_t i, int lane) {
           const opmath_t div_value = sum_d_at[i] / temperature;
@@ -105,6 +106,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Widened<scalar_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        rt::ask_next(sum_d, run.at[0], run.step[0], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&, temperature](int64_t i, int lane) {
           const opmath_t div_value = sum_d_at[i] / temperature;

@@ -21,6 +21,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::ask_next(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
           const auto value = input_at[i];
           output_max_fold.add(lane, value);
@@ -41,6 +42,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
+        rt::ask_next(output, run.at[1], run.step[1], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i] - output_max - output_log); });
       });
     });

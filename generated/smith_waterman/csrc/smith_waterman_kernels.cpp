@@ -264,6 +264,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> logsumexp_i_j_max_fold;
       over_i_j.runs<rt::block>(0, over_i_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> h_waves_at(h_waves, run.at[0], run.step[0], run.size);
+        rt::ask_next(h_waves, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
           const auto value = h_waves_at[i];
           logsumexp_i_j_max_fold.add(lane, value);

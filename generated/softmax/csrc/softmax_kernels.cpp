@@ -23,6 +23,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Widened<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::ask_next(input, run.at[0], run.step[0], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&, temperature](int64_t i, int lane) {
           const opmath_t div_value = input_at[i] / temperature;
@@ -45,6 +46,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t output_scale = 1 / output_sum;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
+        rt::ask_next(output, run.at[1], run.step[1], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, row_values_at[i] * output_scale); });
       });

@@ -22,6 +22,7 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> logsumexp_v_max_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
         const rt::Widened<scalar_t> logits_at(logits, run.at[0], run.step[0], run.size);
+        rt::ask_next(logits, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count, opmath_t>(run.size, [&](int64_t i, int lane) {
           const auto value = logits_at[i];
           logsumexp_v_max_fold.add(lane, value);

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.code.printer import NATIVE, Printer, Text
+from opgen.code.printer import NATIVE, NEAR, Printer, Text, near
 from opgen.code.scaled import SCALED, parts
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Scalar
+
+# Those of `opgen_near.h`.
+_FUNCTIONS = ("decay", "erfc", "exp", "logsigmoid", "sigmoid", "silu", "softplus", "tanh")
 
 
 def _exp(p: Printer, args: tuple[Scalar, ...]) -> Text:
@@ -17,7 +20,7 @@ def _exp(p: Printer, args: tuple[Scalar, ...]) -> Text:
         case (Apply("neg", (Apply("square", (x,)),)),):
             text = p.text(x)
             value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
-            return Text(f"rt::gaussian({value.text})", NATIVE.atom)
+            return Text(f"{NEAR}::gaussian({value.text})", NATIVE.atom)
         case _:
             return p.call(FUNCTIONS["exp"], tuple(map(p.text, args)))
 
@@ -33,5 +36,6 @@ def _parts_of_exp(p: Printer, args: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
 CPU = replace(
     NATIVE,
     special={**NATIVE.special, "exp": _exp},
+    spelling=near(_FUNCTIONS),
     parts={**dict.fromkeys(SCALED, parts), "exp": _parts_of_exp},
 )

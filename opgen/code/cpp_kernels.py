@@ -11,6 +11,7 @@ from opgen.code.cpp_kernel import kernel_lines
 from opgen.code.cpp_layout import block, commented, laid_out
 from opgen.code.cpp_stream import stream_lines
 from opgen.code.native_scope import mentions
+from opgen.code.printer import NEAR
 from opgen.ir.program import Kind
 from opgen.ir.scalar import INF, Apply, Lit, Scalar, reads
 from opgen.kernel.formal import Formal
@@ -57,7 +58,8 @@ def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
     opmath = ["using opmath_t = rt::opmath<scalar_t>;"] if mentions("opmath_t", body) else []
-    lines = [*_reason(f"{step.reason}{order}"), "template <typename scalar_t>", *block(head, [*opmath, *body])]
+    near = [f"using {NEAR} = rt::Near<scalar_t>;"] if mentions(NEAR, body) else []
+    lines = [*_reason(f"{step.reason}{order}"), "template <typename scalar_t>", *block(head, [*opmath, *near, *body])]
     alone = moves_alone(formal.kernel.body, {slot: b.kind for slot, b in formal.slots.items()}, formal.reals)
     stored = _stored(formal) if widens and not alone else ()
     return Kernel(name, tuple(laid_out(lines)), len(formal.slots) if alone else None, stored, arrays)

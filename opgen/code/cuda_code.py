@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_kernel import Form, device_lines, form_of, inner_loops
 from opgen.code.cuda_rows import is_arithmetic, is_light, is_passed_once
 from opgen.code.cuda_scope import Scope
@@ -18,6 +17,7 @@ from opgen.code.cuda_stream import stream_lines
 from opgen.code.native_elsewhere import Preamble
 from opgen.code.native_layout import LIMIT, commented, indented, laid_out
 from opgen.code.native_scope import mentions
+from opgen.code.printer import NEAR
 from opgen.code.templates import fill
 from opgen.ir.polynomial import Monomial
 from opgen.ir.program import Loop

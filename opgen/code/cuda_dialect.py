@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.code.printer import LARGEST_POWER, NATIVE, Printer, Special, Text, whole
+from opgen.code.printer import LARGEST_POWER, NATIVE, NEAR, Printer, Special, Text, near, whole
 from opgen.code.scaled import SCALED, factored, parts
-from opgen.ir.functions import FUNCTIONS, ScalarFunction
+from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Lit, Scalar
 
-NEAR = "near"  # what a kernel calls the functions of its type, `rt::Near<scalar_t>`
 _FUNCTIONS = ("exp", "sigmoid", "silu", "tanh", "erfc", "softplus", "logsigmoid", "sqrt", "reciprocal")
-
-
-def _spelling(row: ScalarFunction, _: tuple[Text, ...]) -> str:
-    return row.cpp.replace("rt::", f"{NEAR}::", 1) if row.name in _FUNCTIONS else row.cpp
 
 
 def _quotient(p: Printer, args: tuple[Scalar, ...]) -> Text:
@@ -84,4 +79,4 @@ def _where(p: Printer, args: tuple[Scalar, ...]) -> Text:
 
 _OWN = {"div": _quotient, "pow": _pow, "tanh": _tanh, "where": _where, **{fn: _scaled(fn) for fn in SCALED}}
 _PARTS = {**dict.fromkeys(SCALED, parts), "tanh": _parts_of_tanh}
-CUDA = replace(NATIVE, special={**NATIVE.special, **_OWN}, spelling=_spelling, parts=_PARTS)
+CUDA = replace(NATIVE, special={**NATIVE.special, **_OWN}, spelling=near(_FUNCTIONS), parts=_PARTS)

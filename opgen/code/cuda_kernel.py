@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from enum import StrEnum
 
 from opgen.code.cuda_columns import columns, whole
-from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_nests import in_lanes, nests_along
 from opgen.code.cuda_once import once
 from opgen.code.cuda_rows import across, any_read, candidates, kept_along, lines_across, rows_along
@@ -31,6 +30,7 @@ from opgen.code.cuda_statements import (
 from opgen.code.long_values import hoisted
 from opgen.code.native_layout import block, function, indented
 from opgen.code.native_scope import mentions, value_type
+from opgen.code.printer import NEAR
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Read, Scalar, walk

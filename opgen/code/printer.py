@@ -316,6 +316,14 @@ def native_function(name: str) -> str:
     return f"elsewhere_{name}"
 
 
+NEAR = "near"  # what a kernel calls the functions of the type that it stores, `rt::Near<scalar_t>`
+
+
+def near(names: Container[str]) -> Callable[[ScalarFunction, tuple[Text, ...]], str]:
+    """Spellings in which those functions are as accurate as what a kernel stores."""
+    return lambda row, _: row.cpp.replace("rt::", f"{NEAR}::", 1) if row.name in names else row.cpp
+
+
 NATIVE = Dialect(
     infix={
         # `&&` in `||` is written with its parentheses, which compilers ask for.

@@ -7,6 +7,7 @@
 
 #include "opgen_abi.h"
 #include "opgen_cpu_types.h"
+#include "opgen_near.h"
 #include "opgen_step.h"
 
 namespace rt {

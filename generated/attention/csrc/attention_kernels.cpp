@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[3];
   const int64_t v_padded = rt::padded(V_2);
@@ -69,7 +70,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
             }
             const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
             rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
-              exp_value(r, i) = rt::exp(chosen(r, i) - softmax_j_max_shift);
+              exp_value(r, i) = near::exp(chosen(r, i) - softmax_j_max_shift);
               softmax_j_sum_value_fold[r].add(lane, exp_value(r, i));
             });
             softmax_j_sum_value_fold[r].ran(size);
@@ -121,6 +122,7 @@ int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[3];
   const int64_t v_padded = rt::padded(V_2);
@@ -178,7 +180,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
             }
             const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
             rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
-              exp_value(r, i) = rt::exp(product(r, i) - softmax_j_max_shift);
+              exp_value(r, i) = near::exp(product(r, i) - softmax_j_max_shift);
               softmax_j_sum_value_fold[r].add(lane, exp_value(r, i));
             });
             softmax_j_sum_value_fold[r].ran(size);
@@ -242,6 +244,7 @@ int backward_0_dot_softmax_j(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
@@ -327,7 +330,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
               const bool mask = (start + i) <= i_here;
               const opmath_t centred = (mask ? scale * sum_e(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_value_here;
               const opmath_t difference = grad_softmax_j(r, i) - dot_softmax_j_value_2_here;
-              chosen(r, i) = mask ? rt::exp(centred) * softmax_j_scale_value_here * difference : opmath_t(0);
+              chosen(r, i) = mask ? near::exp(centred) * softmax_j_scale_value_here * difference : opmath_t(0);
             });
           }
           rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -352,6 +355,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
   const int64_t e_2_padded = rt::padded(E);
@@ -433,7 +437,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
             rt::each(size, [&](int64_t i) {
               const bool mask_2 = j_here <= (start + i);
               const opmath_t centred = (mask_2 ? scale * sum_e_2(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_tile[i];
-              product(r, i) = rt::exp(centred) * softmax_j_scale_tile[i];
+              product(r, i) = near::exp(centred) * softmax_j_scale_tile[i];
               const opmath_t product_2 = product(r, i) * (grad_softmax_j_2(r, i) - dot_softmax_j_tile[i]);
               chosen_2(r, i) = mask_2 ? product_2 : opmath_t(0);
             });
@@ -468,6 +472,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
@@ -542,7 +547,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t softmax_j_max_value_here = softmax_j_max_value_of[r];
             const opmath_t dot_softmax_j_value_2_here = dot_softmax_j_value_2_of[r];
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_sum_e = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_here);
+              const opmath_t exp_sum_e = near::exp(scale * sum_e(r, i) - softmax_j_max_value_here);
               product(r, i) = exp_sum_e * (grad_softmax_j(r, i) - dot_softmax_j_value_2_here);
             });
           }
@@ -568,6 +573,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
   const int64_t e_2_padded = rt::padded(E);
@@ -644,7 +650,7 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_sum_e_2 = rt::exp(scale * sum_e_2(r, i) - softmax_j_max_tile[i]);
+              const opmath_t exp_sum_e_2 = near::exp(scale * sum_e_2(r, i) - softmax_j_max_tile[i]);
               const opmath_t softmax_j_scale_value = softmax_j_scale_tile[i];
               const opmath_t difference = grad_softmax_j_2(r, i) - dot_softmax_j_tile[i];
               product_2(r, i) = exp_sum_e_2 * softmax_j_scale_value * difference;

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> target(call, 0, 1, 0);
   const rt::Tensor<scalar_t> input(call, 1, 1, 0);
@@ -34,8 +35,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_sum_fold.add(lane, weight_at[i] * (product + (1 - target_value) * rt::softplus(input_value)));
+        const opmath_t product = pos_weight_at[i] * target_value * near::softplus(-input_value);
+        output_sum_fold.add(lane, weight_at[i] * (product + (1 - target_value) * near::softplus(input_value)));
       });
       output_sum_fold.ran(run.size);
     });
@@ -49,6 +50,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> target(call, 0, 1, 0);
   const rt::Tensor<scalar_t> input(call, 1, 1, 0);
   const rt::Tensor<scalar_t> weight(call, 2, 1, 0);
@@ -68,8 +70,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_out.set(i, weight_at[i] * (product + (1 - target_value) * rt::softplus(input_value)));
+        const opmath_t product = pos_weight_at[i] * target_value * near::softplus(-input_value);
+        output_out.set(i, weight_at[i] * (product + (1 - target_value) * near::softplus(input_value)));
       });
     });
   });
@@ -80,6 +82,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> grad_output(call, 0, 0);
   const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
@@ -106,9 +109,9 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
         const opmath_t negative = -input_value;
-        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
-        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+        grad_input_out.set(i, grad_each * ((1 - target_value) * near::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * near::softplus(negative) - near::softplus(input_value);
         grad_target_out.set(i, grad_each * difference);
       });
     });
@@ -120,6 +123,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
   const rt::Tensor<scalar_t> target(call, 2, 1, 0);
@@ -145,9 +149,9 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
         const opmath_t negative = -input_value;
-        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
-        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+        grad_input_out.set(i, grad_each * ((1 - target_value) * near::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * near::softplus(negative) - near::softplus(input_value);
         grad_target_out.set(i, grad_each * difference);
       });
     });
@@ -159,6 +163,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> grad_output(call, 0, 0);
   const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
@@ -182,8 +187,8 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t negative = -input_value;
-        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
-        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
+        const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+        grad_input_out.set(i, grad_each * (product - target_value * near::sigmoid(negative)));
         grad_target_out.set(i, grad_each * negative);
       });
     });
@@ -195,6 +200,7 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<scalar_t> weight(call, 1, 1, 0);
   const rt::Tensor<scalar_t> target(call, 2, 1, 0);
@@ -217,8 +223,8 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t negative = -input_value;
-        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
-        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
+        const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+        grad_input_out.set(i, grad_each * (product - target_value * near::sigmoid(negative)));
         grad_target_out.set(i, grad_each * negative);
       });
     });

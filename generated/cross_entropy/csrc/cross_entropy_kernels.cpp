@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
@@ -43,7 +44,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::decay(logp_max_value - input_at[i]);
+            const auto value = near::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -86,7 +87,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
+            const auto value = near::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);
@@ -197,6 +198,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
@@ -231,7 +233,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::decay(logp_max_value - input_at[i]);
+            const auto value = near::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -274,7 +276,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
+            const auto value = near::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);
@@ -373,6 +375,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[2];
@@ -416,7 +419,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::decay(logp_max_value - input_at[i]);
+            const auto value = near::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -471,7 +474,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
+            const auto value = near::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);
@@ -531,6 +534,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
@@ -563,7 +567,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::decay(logp_max_value - input_at[i]);
+            const auto value = near::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -605,7 +609,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
+            const auto value = near::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);
@@ -791,6 +795,7 @@ int backward_0_sum_grad_logp_others(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[0]);
@@ -854,7 +859,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, run.at[10], run.step[10], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
-            const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
+            const opmath_t product = near::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
             const opmath_t chosen_3 = keep ? -(grad_hit * weight_value) : opmath_t(0);
             const opmath_t chosen_4 = over_c.index(run, 0, i) == target_value ? chosen_3 : opmath_t(0);
             grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + chosen_4 - product : opmath_t(0));
@@ -903,7 +908,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, point.at[10], columns.step[10], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
-            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
+            const opmath_t exp_value = near::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
             const opmath_t chosen_7 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
             const opmath_t chosen_8 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_7 : opmath_t(0);
             const opmath_t total_2 = grad_sum_c_value_2[i] * weight_value_2 + chosen_8;
@@ -1130,6 +1135,7 @@ int backward_1_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[0]);
@@ -1188,7 +1194,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
-            const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
+            const opmath_t product = near::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
             const opmath_t chosen_3 = keep ? -(grad_hit * weight_value) : opmath_t(0);
             const opmath_t chosen_4 = over_c.index(run, 0, i) == target_value ? chosen_3 : opmath_t(0);
             grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + chosen_4 - product : opmath_t(0));
@@ -1236,7 +1242,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
-            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
+            const opmath_t exp_value = near::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
             const opmath_t chosen_7 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
             const opmath_t chosen_8 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_7 : opmath_t(0);
             const opmath_t total_2 = grad_sum_c_value_2[i] * weight_value_2 + chosen_8;
@@ -1361,6 +1367,7 @@ int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto factor = static_cast<opmath_t>(call.reals[0]);
@@ -1420,7 +1427,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
-            const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
+            const opmath_t product = near::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
             const opmath_t chosen_3 = keep ? -(grad_hit * weight_value) : opmath_t(0);
             const opmath_t chosen_4 = over_c.index(run, 0, i) == target_value ? chosen_3 : opmath_t(0);
             grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + chosen_4 - product : opmath_t(0));
@@ -1468,7 +1475,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
-            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
+            const opmath_t exp_value = near::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
             const opmath_t chosen_7 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
             const opmath_t chosen_8 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_7 : opmath_t(0);
             const opmath_t total_2 = grad_sum_c_value_2[i] * weight_value_2 + chosen_8;
@@ -1544,6 +1551,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1586,7 +1594,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
-            const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
+            const opmath_t product = near::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
             const opmath_t difference = total_2 - product;
             grad_input_out.set(i, keep ? difference : opmath_t(0));
           });
@@ -1629,7 +1637,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
-            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
+            const opmath_t exp_value = near::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
             const opmath_t difference_2 = grad_sum_c_2[i] + safe_chosen_3 - exp_value * sum_grad_logp_2[i];
             grad_input_out.set(i, keep_2[i] ? difference_2 : opmath_t(0));
           });
@@ -1644,6 +1652,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1685,7 +1694,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
-            const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
+            const opmath_t product = near::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
             const opmath_t difference = total_2 - product;
             grad_input_out.set(i, keep ? difference : opmath_t(0));
           });
@@ -1727,7 +1736,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
-            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
+            const opmath_t exp_value = near::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
             const opmath_t difference_2 = grad_sum_c_2[i] + safe_chosen_3 - exp_value * sum_grad_logp_2[i];
             grad_input_out.set(i, keep_2[i] ? difference_2 : opmath_t(0));
           });
@@ -1742,6 +1751,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1784,7 +1794,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
-            const opmath_t product = rt::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
+            const opmath_t product = near::exp(input_at[i] - logp_max_value - logp_log_value) * sum_grad_logp;
             const opmath_t difference = total_2 - product;
             grad_input_out.set(i, keep ? difference : opmath_t(0));
           });
@@ -1826,7 +1836,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<scalar_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
-            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
+            const opmath_t exp_value = near::exp(input_at[i] - logp_max_value_2[i] - logp_log_value_2[i]);
             const opmath_t difference_2 = grad_sum_c_2[i] + safe_chosen_3 - exp_value * sum_grad_logp_2[i];
             grad_input_out.set(i, keep_2[i] ? difference_2 : opmath_t(0));
           });

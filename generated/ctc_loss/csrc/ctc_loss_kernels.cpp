@@ -451,6 +451,7 @@ int backward_0_last(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_end(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[1];
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t B = call.ints[0];
@@ -510,7 +511,7 @@ int backward_0_grad_end(const OpgenCall& call, OpgenHost& host) {
           } else {
             const opmath_t negative_4 = -rt::inf<opmath_t>();
             const opmath_t chosen_5 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_4;
-            chosen_3 = grad_found_value * rt::sigmoid(last_at[i] - chosen_5);
+            chosen_3 = grad_found_value * near::sigmoid(last_at[i] - chosen_5);
           }
           chosen_2 = chosen_3;
         }
@@ -525,6 +526,7 @@ int backward_0_grad_end(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t L = call.ints[1];
   const int64_t B = call.ints[0];
@@ -578,7 +580,7 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
             } else {
               const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
               const bool mask_4 = last_picked == -rt::inf<opmath_t>();
-              const opmath_t scaled_grad = grad_found_at[i] * rt::sigmoid(last_at_2[i] - last_picked);
+              const opmath_t scaled_grad = grad_found_at[i] * near::sigmoid(last_at_2[i] - last_picked);
               const opmath_t chosen_3 = mask_3 ? scaled_grad : opmath_t(0);
               const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
               const bool mask_5 = mask_4 && mask_6;
@@ -601,6 +603,7 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[2];
   const int64_t T = call.ints[1];
   const int64_t B = call.ints[0];
@@ -675,7 +678,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
               const opmath_t a_value = a_at[i];
               const bool mask_5 = a_value == -rt::inf<opmath_t>();
               const bool mask_6 = over_s.index(run, 0, i) > 0;
-              const opmath_t scaled_grad = grad_a_at[i] * rt::sigmoid(a_value - on_at[i]);
+              const opmath_t scaled_grad = grad_a_at[i] * near::sigmoid(a_value - on_at[i]);
               const opmath_t chosen = rt::blend(skips_at[i], scaled_grad, opmath_t(0));
               const opmath_t chosen_2 = rt::blend(mask_6, -a_at_2[i], static_cast<opmath_t>(rt::inf<opmath_t>()));
               const opmath_t total_2 = a_value + chosen_2;
@@ -684,12 +687,12 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
               const bool mask = on_at[i] == -rt::inf<opmath_t>() && chosen_3 == -rt::inf<opmath_t>();
               const opmath_t safe_grad_last = rt::blend(input_lengths_value_2 > 0, grad_last_at[i], opmath_t(0));
               const opmath_t chosen_5 = rt::blend(t == input_lengths_value_2 - 1, safe_grad_last, opmath_t(0));
-              const opmath_t scaled_grad_2 = grad_on_at_2[i] * rt::sigmoid(a_value - a_at_3[i]);
+              const opmath_t scaled_grad_2 = grad_on_at_2[i] * near::sigmoid(a_value - a_at_3[i]);
               const bool mask_2 = a_at_3[i] == -rt::inf<opmath_t>() && mask_5;
               const opmath_t chosen_6 = rt::blend(mask_2, opmath_t(0), scaled_grad_2);
               const opmath_t chosen_7 = rt::blend(mask_4 && over_s.index(run, 0, i) + 1 < L, chosen_6, opmath_t(0));
               const bool mask_3 = mask_5 && chosen_4 == -rt::inf<opmath_t>();
-              const opmath_t chosen_8 = rt::blend(mask_3, opmath_t(0), grad_on_at[i] * rt::sigmoid(total_2));
+              const opmath_t chosen_8 = rt::blend(mask_3, opmath_t(0), grad_on_at[i] * near::sigmoid(total_2));
               const bool mask_7 = mask_4 && over_s.index(run, 0, i) + 2 < L;
               const opmath_t chosen_9 = rt::blend(mask_7, rt::blend(mask, opmath_t(0), chosen), opmath_t(0));
               grad_a_out.set(i, chosen_5 + chosen_9 + rt::blend(mask_4, chosen_8, opmath_t(0)) + chosen_7);
@@ -720,7 +723,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
               const opmath_t chosen_16 = rt::blend(skips_value, chosen_15, static_cast<opmath_t>(-rt::inf<opmath_t>()));
               const opmath_t chosen_17 = rt::blend(mask_7_2, chosen_16, static_cast<opmath_t>(-rt::inf<opmath_t>()));
               const bool mask_10 = on_value == -rt::inf<opmath_t>() && chosen_17 == -rt::inf<opmath_t>();
-              grad_on_out.set(i, rt::blend(mask_10, opmath_t(0), grad_a_at_2[i] * rt::sigmoid(total_3)));
+              grad_on_out.set(i, rt::blend(mask_10, opmath_t(0), grad_a_at_2[i] * near::sigmoid(total_3)));
             });
           });
         }
@@ -763,7 +766,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
                   const bool skips_picked_2 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
                   opmath_t chosen_21;
                   if (skips_picked_2) {
-                    const opmath_t sigmoid_value = rt::sigmoid(a_value_2 - on_picked);
+                    const opmath_t sigmoid_value = near::sigmoid(a_value_2 - on_picked);
                     const int64_t at_3 = run.of(5, i) + (t_2 + 1) * grad_a.stride(1) + (s + 2) * grad_a.stride(2);
                     const opmath_t grad_a_picked = rt::load(grad_a, at_3);
                     chosen_21 = grad_a_picked * sigmoid_value;
@@ -801,7 +804,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
                   } else {
                     chosen_25 = rt::inf<opmath_t>();
                   }
-                  const opmath_t sigmoid_value_2 = rt::sigmoid(a_value_2 + chosen_25);
+                  const opmath_t sigmoid_value_2 = near::sigmoid(a_value_2 + chosen_25);
                   const int64_t at_4 = run.of(7, i) + (t_2 + 1) * grad_on.stride(1) + s * grad_on.stride(2);
                   const opmath_t grad_on_picked = rt::load(grad_on, at_4);
                   chosen_23 = grad_on_picked * sigmoid_value_2;
@@ -818,7 +821,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
                 if (mask_14) {
                   chosen_27 = 0;
                 } else {
-                  const opmath_t sigmoid_a = rt::sigmoid(a_value_2 - a_picked);
+                  const opmath_t sigmoid_a = near::sigmoid(a_value_2 - a_picked);
                   const int64_t at_5 = run.of(9, i) + (t_2 + 1) * grad_on.stride(1) + (s + 1) * grad_on.stride(2);
                   const opmath_t grad_on_picked_2 = rt::load(grad_on, at_5);
                   chosen_27 = grad_on_picked_2 * sigmoid_a;
@@ -888,7 +891,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
                 } else {
                   chosen_33 = rt::inf<opmath_t>();
                 }
-                chosen_28 = grad_a_value * rt::sigmoid(on_value_2 + chosen_33);
+                chosen_28 = grad_a_value * near::sigmoid(on_value_2 + chosen_33);
               }
               rt::store(grad_on, run.of(15, i) + t_2 * grad_on.stride(1) + s_2 * grad_on.stride(2), chosen_28);
             }
@@ -964,6 +967,7 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_end(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[1];
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t B = call.ints[0];
@@ -1017,7 +1021,7 @@ int backward_1_grad_end(const OpgenCall& call, OpgenHost& host) {
           } else {
             const opmath_t negative_3 = -rt::inf<opmath_t>();
             const opmath_t chosen_5 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_3;
-            chosen_3 = (mask_2 ? opmath_t(0) : -grad_output_at) * rt::sigmoid(last_at[i] - chosen_5);
+            chosen_3 = (mask_2 ? opmath_t(0) : -grad_output_at) * near::sigmoid(last_at[i] - chosen_5);
           }
           chosen_2 = chosen_3;
         }
@@ -1032,6 +1036,7 @@ int backward_1_grad_end(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t L = call.ints[1];
   const int64_t B = call.ints[0];
@@ -1083,7 +1088,7 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
             } else {
               const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
               const bool mask_4 = last_picked == -rt::inf<opmath_t>();
-              const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked);
+              const opmath_t sigmoid_value = near::sigmoid(last_at_2[i] - last_picked);
               const opmath_t product = (mask_2 ? opmath_t(0) : -grad_output_at) * sigmoid_value;
               const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
               const bool mask_5 = mask_4 && mask_6;
@@ -1106,6 +1111,7 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[1];
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t B = call.ints[0];
@@ -1160,7 +1166,7 @@ int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
           } else {
             const opmath_t negative_3 = -rt::inf<opmath_t>();
             const opmath_t chosen_5 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_3;
-            chosen_3 = (mask_2 ? opmath_t(0) : -grad_output_at[i]) * rt::sigmoid(last_at[i] - chosen_5);
+            chosen_3 = (mask_2 ? opmath_t(0) : -grad_output_at[i]) * near::sigmoid(last_at[i] - chosen_5);
           }
           chosen_2 = chosen_3;
         }
@@ -1175,6 +1181,7 @@ int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const bool zero_infinity = call.ints[2] != 0;
   const int64_t L = call.ints[1];
   const int64_t B = call.ints[0];
@@ -1229,7 +1236,7 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
               const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
               const bool mask_4 = last_picked == -rt::inf<opmath_t>();
               const opmath_t chosen_3 = mask_2 ? opmath_t(0) : -grad_output_at[i];
-              const opmath_t product = chosen_3 * rt::sigmoid(last_at_2[i] - last_picked);
+              const opmath_t product = chosen_3 * near::sigmoid(last_at_2[i] - last_picked);
               const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
               const bool mask_5 = mask_4 && mask_6;
               chosen_2 = mask_5 ? opmath_t(0) : mask_3 ? product : opmath_t(0);

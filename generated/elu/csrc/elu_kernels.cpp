@@ -31,6 +31,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
@@ -44,7 +45,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, alpha](int64_t i) {
         const opmath_t input_value = input_at[i];
-        grad_input_out.set(i, grad_output_at[i] * (input_value > 0 ? opmath_t(1) : alpha * rt::exp(input_value)));
+        const opmath_t chosen = input_value > 0 ? opmath_t(1) : alpha * near::exp(input_value);
+        grad_input_out.set(i, grad_output_at[i] * chosen);
       });
     });
   });

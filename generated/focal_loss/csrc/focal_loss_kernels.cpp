@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const auto factor = static_cast<opmath_t>(call.reals[2]);
@@ -32,10 +33,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t negative = -logits_value;
-        const opmath_t power = rt::pow(rt::sigmoid(logits_value), gamma);
-        const opmath_t product = factor * (1 - target_value) * power * rt::logsigmoid(negative);
-        const opmath_t power_2 = rt::pow(rt::sigmoid(negative), gamma);
-        output_sum_fold.add(lane, -(alpha * target_value * power_2 * rt::logsigmoid(logits_value)) - product);
+        const opmath_t power = rt::pow(near::sigmoid(logits_value), gamma);
+        const opmath_t product = factor * (1 - target_value) * power * near::logsigmoid(negative);
+        const opmath_t power_2 = rt::pow(near::sigmoid(negative), gamma);
+        output_sum_fold.add(lane, -(alpha * target_value * power_2 * near::logsigmoid(logits_value)) - product);
       });
       output_sum_fold.ran(run.size);
     });
@@ -49,6 +50,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const auto factor = static_cast<opmath_t>(call.reals[2]);
@@ -66,10 +68,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t negative = -logits_value;
-        const opmath_t power = rt::pow(rt::sigmoid(logits_value), gamma);
-        const opmath_t product = factor * (1 - target_value) * power * rt::logsigmoid(negative);
-        const opmath_t power_2 = rt::pow(rt::sigmoid(negative), gamma);
-        output_out.set(i, -(alpha * target_value * power_2 * rt::logsigmoid(logits_value)) - product);
+        const opmath_t power = rt::pow(near::sigmoid(logits_value), gamma);
+        const opmath_t product = factor * (1 - target_value) * power * near::logsigmoid(negative);
+        const opmath_t power_2 = rt::pow(near::sigmoid(negative), gamma);
+        output_out.set(i, -(alpha * target_value * power_2 * near::logsigmoid(logits_value)) - product);
       });
     });
   });
@@ -80,6 +82,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const auto exponent = static_cast<opmath_t>(call.reals[2]);
@@ -102,13 +105,13 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const bool mask = gamma == 0;
         const opmath_t logits_value = logits_at[i];
         const opmath_t negative = -logits_value;
-        const opmath_t sigmoid_negative = rt::sigmoid(negative);
-        const opmath_t sigmoid_logits = rt::sigmoid(logits_value);
-        const opmath_t product = sigmoid_negative * sigmoid_logits * rt::logsigmoid(negative);
+        const opmath_t sigmoid_negative = near::sigmoid(negative);
+        const opmath_t sigmoid_logits = near::sigmoid(logits_value);
+        const opmath_t product = sigmoid_negative * sigmoid_logits * near::logsigmoid(negative);
         const bool mask_2 = sigmoid_negative * sigmoid_logits == 0;
         const opmath_t target_value = target_at[i];
         const opmath_t difference_3 = 1 - target_value;
-        const opmath_t product_2 = sigmoid_negative * sigmoid_logits * rt::logsigmoid(logits_value);
+        const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
         const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
         const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
         const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
@@ -128,6 +131,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
   const auto exponent = static_cast<opmath_t>(call.reals[1]);
   const auto factor = static_cast<opmath_t>(call.reals[2]);
@@ -149,13 +153,13 @@ int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const bool mask = gamma == 0;
         const opmath_t logits_value = logits_at[i];
         const opmath_t negative = -logits_value;
-        const opmath_t sigmoid_negative = rt::sigmoid(negative);
-        const opmath_t sigmoid_logits = rt::sigmoid(logits_value);
-        const opmath_t product = sigmoid_negative * sigmoid_logits * rt::logsigmoid(negative);
+        const opmath_t sigmoid_negative = near::sigmoid(negative);
+        const opmath_t sigmoid_logits = near::sigmoid(logits_value);
+        const opmath_t product = sigmoid_negative * sigmoid_logits * near::logsigmoid(negative);
         const bool mask_2 = sigmoid_negative * sigmoid_logits == 0;
         const opmath_t target_value = target_at[i];
         const opmath_t difference_3 = 1 - target_value;
-        const opmath_t product_2 = sigmoid_negative * sigmoid_logits * rt::logsigmoid(logits_value);
+        const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
         const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
         const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
         const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
@@ -44,7 +45,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) { exp_value(r, i) = rt::exp(-distance(r, i) / divisor); });
+            rt::each(size, [&](int64_t i) { exp_value(r, i) = near::exp(-distance(r, i) / divisor); });
           }
           rt::weigh(size, group, e_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
             const auto value = exp_value(r, i) * b_tile[i * e_padded + e];
@@ -66,6 +67,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[2];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -120,7 +122,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              scaled_grad(r, i) = grad_output_factor(r, i) * rt::exp(-distance(r, i) / divisor);
+              scaled_grad(r, i) = grad_output_factor(r, i) * near::exp(-distance(r, i) / divisor);
             });
           }
           rt::weigh(size, group, d_padded, grad_x_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -168,6 +170,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t M = call.ints[3];
   const int64_t D = call.ints[1];
   const int64_t d_2_padded = rt::padded(D);
@@ -232,7 +235,7 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              exp_value(r, i) = rt::exp(-distance_2(r, i) / divisor);
+              exp_value(r, i) = near::exp(-distance_2(r, i) / divisor);
               scaled_grad_2(r, i) = grad_output_factor_2(r, i) * exp_value(r, i);
             });
           }

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> gate(call, 0, 1, 0);
   const rt::Tensor<scalar_t> up(call, 1, 1, 0);
   const rt::Tensor<scalar_t> output(call, 2, 1, 0);
@@ -21,7 +22,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
-        const opmath_t phi = rt::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
+        const opmath_t phi = near::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
         output_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * up_at[i]);
       });
     });
@@ -33,6 +34,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> gate(call, 0, 1, 0);
   const rt::Tensor<scalar_t> up(call, 1, 1, 0);
   const rt::Tensor<scalar_t> output(call, 2, 1, 0);
@@ -46,7 +48,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
         const opmath_t total_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-        const opmath_t product = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * total_2));
+        const opmath_t product_2 = 2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * total_2);
+        const opmath_t sigmoid_gate = near::sigmoid(product_2);
+        const opmath_t product = 2 * sigmoid_gate;
         const opmath_t phi = product / 2;
         output_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * up_at[i]);
       });
@@ -59,6 +63,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<scalar_t> gate(call, 1, 1, 0);
   const rt::Tensor<scalar_t> up(call, 2, 1, 0);
@@ -76,9 +81,9 @@ int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t gate_value = gate_at[i];
-        const opmath_t phi = rt::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
+        const opmath_t phi = near::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
         const opmath_t up_value = up_at[i];
-        const opmath_t exp_gate = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
+        const opmath_t exp_gate = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));
         const opmath_t chosen = exp_gate == 0 ? opmath_t(0) : exp_gate * gate_value;
         const opmath_t product = chosen * grad_output_value * up_value * opmath_t(0.39894228040143265);
         grad_gate_out.set(i, grad_output_value * phi * up_value + product);
@@ -93,6 +98,7 @@ int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_up(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<scalar_t> gate(call, 1, 1, 0);
   const rt::Tensor<scalar_t> up(call, 2, 1, 0);
@@ -112,10 +118,10 @@ int backward_1_grad_up(const OpgenCall& call, OpgenHost& host) {
         const opmath_t sqrt_value = rt::sqrt(2 / opmath_t(3.14159265358979323846));
         const opmath_t gate_value = gate_at[i];
         const opmath_t total_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-        const opmath_t phi = 2 * rt::sigmoid(2 * (sqrt_value * total_2)) / 2;
+        const opmath_t phi = 2 * near::sigmoid(2 * (sqrt_value * total_2)) / 2;
         const opmath_t up_value = up_at[i];
-        const opmath_t sigmoid_value = rt::sigmoid(-2 * sqrt_value * total_2);
-        const opmath_t sigmoid_value_2 = rt::sigmoid(2 * sqrt_value * total_2);
+        const opmath_t sigmoid_value = near::sigmoid(-2 * sqrt_value * total_2);
+        const opmath_t sigmoid_value_2 = near::sigmoid(2 * sqrt_value * total_2);
         const opmath_t total_3 = opmath_t(0.134145) * (gate_value * gate_value) + 1;
         const opmath_t product = sigmoid_value * sigmoid_value_2 * gate_value * total_3;
         const opmath_t chosen = sigmoid_value * sigmoid_value_2 == 0 ? opmath_t(0) : product;

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
@@ -19,7 +20,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t erfc_input = rt::erfc(-input_value * opmath_t(0.7071067811865475));
+        const opmath_t erfc_input = near::erfc(-input_value * opmath_t(0.7071067811865475));
         output_out.set(i, (erfc_input == 0 ? opmath_t(0) : erfc_input * input_value) / 2);
       });
     });
@@ -31,6 +32,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
@@ -43,7 +45,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t input_value = input_at[i];
         const opmath_t total_2 = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
         const opmath_t product = 2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * total_2);
-        const opmath_t sigmoid_input = rt::sigmoid(product);
+        const opmath_t sigmoid_input = near::sigmoid(product);
         output_out.set(i, 2 * sigmoid_input == 0 ? opmath_t(0) : 2 * sigmoid_input * (input_value / 2));
       });
     });
@@ -55,6 +57,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
@@ -67,8 +70,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t exp_value = rt::gaussian(input_value * opmath_t(0.7071067811865475));
-        const opmath_t product = opmath_t(0.5) * rt::erfc(-input_value * opmath_t(0.7071067811865475));
+        const opmath_t exp_value = near::gaussian(input_value * opmath_t(0.7071067811865475));
+        const opmath_t product = opmath_t(0.5) * near::erfc(-input_value * opmath_t(0.7071067811865475));
         const opmath_t chosen = exp_value == 0 ? opmath_t(0) : exp_value * input_value;
         grad_input_out.set(i, grad_output_at[i] * (chosen * opmath_t(0.39894228040143265) + product));
       });
@@ -81,6 +84,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
@@ -95,8 +99,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t input_value = input_at[i];
         const opmath_t total_2 = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
         const opmath_t sqrt_value = rt::sqrt(2 / opmath_t(3.14159265358979323846));
-        const opmath_t sigmoid_value = rt::sigmoid(-2 * total_2 * sqrt_value);
-        const opmath_t sigmoid_value_2 = rt::sigmoid(2 * (sqrt_value * total_2));
+        const opmath_t sigmoid_value = near::sigmoid(-2 * total_2 * sqrt_value);
+        const opmath_t sigmoid_value_2 = near::sigmoid(2 * (sqrt_value * total_2));
         const opmath_t total_3 = opmath_t(0.134145) * (input_value * input_value) + 1;
         const opmath_t product = sigmoid_value * sigmoid_value_2 * input_value * total_3;
         const opmath_t chosen = sigmoid_value * sigmoid_value_2 == 0 ? opmath_t(0) : product;

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_y(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t K = call.ints[0];
   const auto tau = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<int64_t> seed(call, 0, 0);
@@ -45,7 +46,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const opmath_t decay_value = rt::decay(soft_max_value - row_values_at[i]);
+          const opmath_t decay_value = near::decay(soft_max_value - row_values_at[i]);
           soft_sum_fold.add(lane, decay_value);
           row_values_at[i] = decay_value;
         });
@@ -81,6 +82,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_1_y(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t K = call.ints[0];
   const auto tau = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<int64_t> seed(call, 0, 0);
@@ -117,7 +119,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const opmath_t decay_value = rt::decay(soft_max_value - row_values_at[i]);
+          const opmath_t decay_value = near::decay(soft_max_value - row_values_at[i]);
           soft_sum_fold.add(lane, decay_value);
           row_values_at[i] = decay_value;
         });
@@ -141,6 +143,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t K = call.ints[0];
   const auto tau = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<int64_t> seed(call, 0, 0);
@@ -169,7 +172,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
           const opmath_t total_2 = logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
-          const opmath_t mul_value = rt::exp(total_2 / tau - soft_max_value) * soft_scale_value;
+          const opmath_t mul_value = near::exp(total_2 / tau - soft_max_value) * soft_scale_value;
           dot_soft_fold.add(lane, grad_y_at[i] * mul_value);
           row_values_at[i] = mul_value;
         });

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> sum_d(call, 0, 2);
@@ -37,7 +38,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(row_values_at[i] - logsumexp_j_shift);
+          const auto value = near::exp(row_values_at[i] - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
         logsumexp_j_sum_fold.ran(run.size);
@@ -87,6 +88,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> sum_d(call, 0, 2);
@@ -120,7 +122,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(row_values_at[i] - logsumexp_j_shift);
+          const auto value = near::exp(row_values_at[i] - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
         logsumexp_j_sum_fold.ran(run.size);
@@ -157,6 +159,7 @@ int backward_0_grad_each(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -245,16 +248,15 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
             const bool mask_here = mask_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
-              const opmath_t scaled_grad = grad_each_value_here * exp_value;
-              const opmath_t safe_negative = (start + i) == i_here ? negative_here : opmath_t(0);
-              total_2(r, i) = safe_negative + (mask_here ? opmath_t(0) : scaled_grad);
+              const opmath_t exp_value = near::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
+              const opmath_t chosen = mask_here ? opmath_t(0) : grad_each_value_here * exp_value;
+              total_2(r, i) = ((start + i) == i_here ? negative_here : opmath_t(0)) + chosen;
               const opmath_t grad_each_value_2 = grad_each_tile[i];
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
-              const opmath_t scaled_grad_2 = grad_each_value_2 * exp_value_2;
-              const opmath_t chosen = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad_2;
-              total_2_2(r, i) = (i_here == (start + i) ? -grad_each_value_2 : opmath_t(0)) + chosen;
+              const opmath_t exp_value_2 = near::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t scaled_grad = grad_each_value_2 * exp_value_2;
+              const opmath_t chosen_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
+              total_2_2(r, i) = (i_here == (start + i) ? -grad_each_value_2 : opmath_t(0)) + chosen_2;
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -288,6 +290,7 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -372,11 +375,11 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
             const bool mask_here = mask_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
+              const opmath_t exp_value = near::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
               const opmath_t chosen = mask_here ? opmath_t(0) : grad_output_value_here * exp_value;
               total_2(r, i) = ((start + i) == i_here ? negative_here : opmath_t(0)) + chosen;
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t exp_value_2 = near::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
               const opmath_t safe_negative = i_here == (start + i) ? negative_here : opmath_t(0);
               const bool mask_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>();
               total_2_2(r, i) = safe_negative + (mask_2 ? opmath_t(0) : grad_output_value_here * exp_value_2);
@@ -413,6 +416,7 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -501,15 +505,15 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
             const bool mask_here = mask_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
+              const opmath_t exp_value = near::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
               const opmath_t chosen = mask_here ? opmath_t(0) : grad_output_value_here * exp_value;
               total_2(r, i) = ((start + i) == i_here ? negative_here : opmath_t(0)) + chosen;
               const opmath_t grad_output_value_2 = grad_output_tile[i];
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
-              const opmath_t scaled_grad = grad_output_value_2 * exp_value_2;
-              const opmath_t chosen_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
-              total_2_2(r, i) = (i_here == (start + i) ? -grad_output_value_2 : opmath_t(0)) + chosen_2;
+              const opmath_t exp_value_2 = near::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t chosen_2 = i_here == (start + i) ? -grad_output_value_2 : opmath_t(0);
+              const bool mask_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>();
+              total_2_2(r, i) = chosen_2 + (mask_2 ? opmath_t(0) : grad_output_value_2 * exp_value_2);
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t K = call.ints[0];
   const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
   const rt::Tensor<scalar_t> log_q(call, 1, 2, 0);
@@ -26,10 +27,10 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<scalar_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t log_p_value = log_p_at[i];
-          const opmath_t exp_log_p = rt::exp(log_p_value);
+          const opmath_t exp_log_p = near::exp(log_p_value);
           const opmath_t log_q_value = log_q_at[i];
           const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - log_value;
-          const opmath_t exp_log_q = rt::exp(log_q_value);
+          const opmath_t exp_log_q = near::exp(log_q_value);
           const opmath_t chosen = exp_log_p == 0 ? opmath_t(0) : exp_log_p * (log_p_value - m);
           sum_k_value_fold.add(lane, chosen + (exp_log_q == 0 ? opmath_t(0) : exp_log_q * (log_q_value - m)));
         });
@@ -76,6 +77,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t K = call.ints[0];
   const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
   const rt::Tensor<scalar_t> log_q(call, 1, 2, 0);
@@ -93,10 +95,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<scalar_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t log_p_value = log_p_at[i];
-          const opmath_t exp_log_p = rt::exp(log_p_value);
+          const opmath_t exp_log_p = near::exp(log_p_value);
           const opmath_t log_q_value = log_q_at[i];
           const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - log_value;
-          const opmath_t exp_log_q = rt::exp(log_q_value);
+          const opmath_t exp_log_q = near::exp(log_q_value);
           const opmath_t chosen = exp_log_p == 0 ? opmath_t(0) : exp_log_p * (log_p_value - m);
           sum_k_fold.add(lane, chosen + (exp_log_q == 0 ? opmath_t(0) : exp_log_q * (log_q_value - m)));
         });
@@ -113,6 +115,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t K = call.ints[0];
   const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
@@ -133,22 +136,22 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t log_p_value = log_p_at[i];
-        const opmath_t exp_log_p = rt::exp(log_p_value);
+        const opmath_t exp_log_p = near::exp(log_p_value);
         const bool mask = exp_log_p == 0;
         const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at / divisor;
         const opmath_t log_q_value = log_q_at[i];
         const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
         const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
-        const opmath_t exp_log_q = rt::exp(log_q_value);
+        const opmath_t exp_log_q = near::exp(log_q_value);
         const bool mask_3 = exp_log_q == 0;
         const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
         const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
         const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
-        const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+        const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
         grad_log_p_out.set(i, chosen_2 + chosen_3);
         const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
         const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
-        const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+        const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
         grad_log_q_out.set(i, chosen_4 + chosen_5);
       });
     });
@@ -160,6 +163,7 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t K = call.ints[0];
   const rt::Tensor<scalar_t> log_p(call, 0, 2, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
@@ -181,22 +185,22 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t log_p_value = log_p_at[i];
-          const opmath_t exp_log_p = rt::exp(log_p_value);
+          const opmath_t exp_log_p = near::exp(log_p_value);
           const bool mask = exp_log_p == 0;
           const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at[i];
           const opmath_t log_q_value = log_q_at[i];
           const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
           const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
-          const opmath_t exp_log_q = rt::exp(log_q_value);
+          const opmath_t exp_log_q = near::exp(log_q_value);
           const bool mask_3 = exp_log_q == 0;
           const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
           const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
           const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
-          const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+          const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
           grad_log_p_out.set(i, chosen_2 + chosen_3);
           const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
           const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
-          const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+          const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
           grad_log_q_out.set(i, chosen_4 + chosen_5);
         });
       };

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> target(call, 0, 2, 1);
@@ -29,7 +30,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
+        const opmath_t p = near::exp(target_value);
         output_sum_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
       output_sum_fold.ran(run.size);
@@ -78,6 +79,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_6_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> target(call, 0, 2, 1);
   const rt::Tensor<scalar_t> input(call, 1, 2, 1);
@@ -93,7 +95,7 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
+        const opmath_t p = near::exp(target_value);
         output_out.set(i, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
     });
@@ -131,6 +133,7 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> target(call, 0, 2, 1);
@@ -151,7 +154,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
+        const opmath_t p = near::exp(target_value);
         const bool mask = p == 0;
         const opmath_t grad_each = grad_output_at / divisor;
         const opmath_t scaled_grad = grad_each * p;
@@ -202,6 +205,7 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> target(call, 0, 2, 1);
   const rt::Tensor<scalar_t> grad_output(call, 1, 2, 1);
@@ -226,7 +230,7 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
+        const opmath_t p = near::exp(target_value);
         const bool mask = p == 0;
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t scaled_grad = grad_output_value * p;

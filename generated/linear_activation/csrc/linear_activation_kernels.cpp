@@ -36,6 +36,7 @@ int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> z(call, 0, 2, 0);
   const rt::Tensor<scalar_t> output(call, 1, 2, 0);
@@ -49,7 +50,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        const opmath_t erfc_z = rt::erfc(-(z_value * opmath_t(0.7071067811865475)));
+        const opmath_t erfc_z = near::erfc(-(z_value * opmath_t(0.7071067811865475)));
         output_out.set(i, (erfc_z == 0 ? opmath_t(0) : erfc_z * z_value) / 2);
       });
     });
@@ -60,6 +61,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename scalar_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> z(call, 0, 2, 0);
   const rt::Tensor<scalar_t> output(call, 1, 2, 0);
@@ -71,7 +73,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<scalar_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::silu(z_at[i])); });
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, near::silu(z_at[i])); });
     });
   });
   return rt::status(host);
@@ -80,6 +82,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename scalar_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> z(call, 0, 2, 0);
   const rt::Tensor<scalar_t> output(call, 1, 2, 0);
@@ -91,7 +94,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<scalar_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::tanh(z_at[i])); });
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, near::tanh(z_at[i])); });
     });
   });
   return rt::status(host);
@@ -173,6 +176,7 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
@@ -189,10 +193,10 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
         const opmath_t ratio = z_value * opmath_t(0.7071067811865475);
-        const opmath_t exp_ratio = rt::gaussian(ratio);
+        const opmath_t exp_ratio = near::gaussian(ratio);
         const opmath_t chosen = exp_ratio == 0 ? opmath_t(0) : exp_ratio * z_value;
         const opmath_t product = chosen * opmath_t(0.39894228040143265);
-        grad_z_out.set(i, grad_output_at[i] * (product + opmath_t(0.5) * rt::erfc(-ratio)));
+        grad_z_out.set(i, grad_output_at[i] * (product + opmath_t(0.5) * near::erfc(-ratio)));
       });
     });
   });
@@ -203,6 +207,7 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> z(call, 0, 2, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 2, 0);
@@ -218,8 +223,8 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        const opmath_t sigmoid_z = rt::sigmoid(z_value);
-        const opmath_t product = sigmoid_z * (1 - rt::silu(-z_value));
+        const opmath_t sigmoid_z = near::sigmoid(z_value);
+        const opmath_t product = sigmoid_z * (1 - near::silu(-z_value));
         grad_z_out.set(i, (rt::isnan(product) && sigmoid_z == 0 ? opmath_t(0) : product) * grad_output_at[i]);
       });
     });

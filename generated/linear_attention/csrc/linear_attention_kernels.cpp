@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_q(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[0];
   const int64_t E = call.ints[1];
   const rt::Tensor<scalar_t> query(call, 0, 3, 0);
@@ -24,7 +25,7 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> q_out(q, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t query_value = query_at[i];
-        q_out.set(i, query_value > 0 ? query_value + 1 : rt::exp(query_value));
+        q_out.set(i, query_value > 0 ? query_value + 1 : near::exp(query_value));
       });
     });
   });
@@ -35,6 +36,7 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_k(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t S = call.ints[0];
   const int64_t E = call.ints[1];
   const rt::Tensor<scalar_t> key(call, 0, 3, 0);
@@ -50,7 +52,7 @@ int forward_k(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> k_out(k, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t key_value = key_at[i];
-        k_out.set(i, key_value > 0 ? key_value + 1 : rt::exp(key_value));
+        k_out.set(i, key_value > 0 ? key_value + 1 : near::exp(key_value));
       });
     });
   });
@@ -250,6 +252,7 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t L = call.ints[0];
   const int64_t E = call.ints[1];
   const rt::Tensor<scalar_t> query(call, 0, 3, 0);
@@ -285,7 +288,7 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t query_value_2 = query_at[i];
           const opmath_t total_2 = grad_denominator_at[i] * denominator_part_at[i] + grad_q_numerator_at[i];
-          grad_query_out.set(i, total_2 * (query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2)));
+          grad_query_out.set(i, total_2 * (query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2)));
         });
       };
       rt::at_rest(run.size, lanes, grad_denominator_at);
@@ -298,6 +301,7 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t S = call.ints[0];
   const int64_t E = call.ints[1];
   const rt::Tensor<scalar_t> key(call, 0, 3, 0);
@@ -324,7 +328,7 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t key_value_2 = key_at[i];
         const opmath_t total_2 = grad_denominator_part_at[i] + grad_k_numerator_part_at[i];
-        grad_key_out.set(i, total_2 * (key_value_2 > 0 ? opmath_t(1) : rt::exp(key_value_2)));
+        grad_key_out.set(i, total_2 * (key_value_2 > 0 ? opmath_t(1) : near::exp(key_value_2)));
       });
     });
   });

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<scalar_t> output(call, 1, 2, 0);
@@ -32,7 +33,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::decay(output_max - input_at[i]);
+          const auto value = near::decay(output_max - input_at[i]);
           output_sum_fold.add(lane, value);
         });
         output_sum_fold.ran(run.size);
@@ -54,6 +55,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<scalar_t> output(call, 1, 2, 0);
@@ -79,7 +81,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<scalar_t> output_at(output, run.at[1], run.step[1], run.size);
         rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const auto value = grad_output_at[i] - rt::exp(output_at[i]) * sum_grad_output;
+          const auto value = grad_output_at[i] - near::exp(output_at[i]) * sum_grad_output;
           grad_input_out.set(i, value);
         });
       });

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> input(call, 0, 2, 0);
   const rt::Tensor<scalar_t> output(call, 1, 1, 0);
@@ -33,7 +34,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(input_at[i] - output_shift);
+          const auto value = near::exp(input_at[i] - output_shift);
           output_sum_fold.add(lane, value);
         });
         output_sum_fold.ran(run.size);
@@ -49,6 +50,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> output(call, 0, 1, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
@@ -69,7 +71,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t output_value = output_at[i];
-          const opmath_t scaled_grad = grad_output_at[i] * rt::exp(input_at[i] - output_value);
+          const opmath_t scaled_grad = grad_output_at[i] * near::exp(input_at[i] - output_value);
           grad_input_out.set(i, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad);
         });
       };

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
@@ -19,7 +20,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t tanh_input = rt::tanh(rt::softplus(input_value));
+        const opmath_t tanh_input = near::tanh(near::softplus(input_value));
         output_out.set(i, tanh_input == 0 ? opmath_t(0) : tanh_input * input_value);
       });
     });
@@ -31,6 +32,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
@@ -43,9 +45,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t tanh_input = rt::tanh(rt::softplus(input_value));
+        const opmath_t tanh_input = near::tanh(near::softplus(input_value));
         const opmath_t difference = 1 - rt::square(tanh_input);
-        const opmath_t product = difference * rt::silu(input_value);
+        const opmath_t product = difference * near::silu(input_value);
         const opmath_t total_2 = (rt::isnan(product) && difference == 0 ? opmath_t(0) : product) + tanh_input;
         grad_input_out.set(i, grad_output_at[i] * total_2);
       });

@@ -55,6 +55,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   {
     const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
     rt::clear(host, total_2);
@@ -83,7 +84,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
         segment_ahead.row(total_2, 0, point.at[3], columns.step[3], columns.size, point.at[0]);
         rt::Values<opmath_t> total_2_out;
         rt::each_of_row<rt::lane_count>(columns.size, [&](int64_t i) {
-          const auto value = rt::exp(input_at[i] - (top_at[i]));
+          const auto value = near::exp(input_at[i] - (top_at[i]));
           total_2_out.set(i, value);
         });
         rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 3, 1), total_2_out,
@@ -98,6 +99,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t E = call.ints[0];
   const rt::Tensor<int64_t> segment(call, 0, 1);
   const rt::Tensor<scalar_t> input(call, 1, 2, 1);
@@ -122,7 +124,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       if (segment_at.same) segment_ahead.row(total_2, 0, run.at[3], run.step[3], run.size, run.at[0]);
       const rt::Line<opmath_t> total_2_at(host, total_2, rt::stretch(run, 3, segment_at.same), 0,
                                           rt::checked(total_2, 0, total_2.stride(0), 3, top_0));
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::exp(input_at[i] - (top_at[i])) / total_2_at[i]); });
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, near::exp(input_at[i] - (top_at[i])) / total_2_at[i]); });
     });
   });
   return rt::status(host);

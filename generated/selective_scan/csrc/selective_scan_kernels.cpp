@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_h(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t T = call.ints[2];
   const int64_t D = call.ints[0];
   const int64_t N = call.ints[1];
@@ -36,7 +37,7 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> h_at(host, h, rt::stretch(run, 2, 1), 0, rt::clipped(h, 1, h.stride(1), h_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const opmath_t delta_value = delta_at[i];
-              const opmath_t product = rt::exp(delta_value * a_at[i]) * rt::blend(t == 0, opmath_t(0), h_at[i]);
+              const opmath_t product = near::exp(delta_value * a_at[i]) * rt::blend(t == 0, opmath_t(0), h_at[i]);
               h_out.set(i, product + delta_value * b_at[i] * u_at[i]);
             });
           }
@@ -45,7 +46,7 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
         for (int64_t t = 0; t < T; ++t) {
           rt::each(run.size, [&](int64_t i) {
             const opmath_t delta_value_2 = rt::load(delta, run.of(0, i) + t * delta.stride(1));
-            const opmath_t exp_value = rt::exp(delta_value_2 * rt::load(a, run.of(1, i)));
+            const opmath_t exp_value = near::exp(delta_value_2 * rt::load(a, run.of(1, i)));
             const opmath_t b_value = rt::load(b, run.of(3, i) + t * b.stride(1));
             const opmath_t u_value = rt::load(u, run.of(4, i) + t * u.stride(1));
             const opmath_t product_2 = delta_value_2 * b_value * u_value;
@@ -105,6 +106,7 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t T = call.ints[2];
   const int64_t D = call.ints[0];
   const int64_t N = call.ints[1];
@@ -138,7 +140,8 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<scalar_t> delta_at(host, delta, rt::stretch(run, 3, 1), 0,
                                               rt::clipped(delta, 1, delta.stride(1), grad_h_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const opmath_t chosen = rt::blend(t + 1 < T, grad_h_at[i] * rt::exp(delta_at[i] * a_at[i]), opmath_t(0));
+              const opmath_t scaled_grad = grad_h_at[i] * near::exp(delta_at[i] * a_at[i]);
+              const opmath_t chosen = rt::blend(t + 1 < T, scaled_grad, opmath_t(0));
               grad_h_out.set(i, grad_y_at[i] * c_at[i] + chosen);
             });
           }
@@ -151,12 +154,12 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
             if (t + 1 < T) {
               const opmath_t delta_picked = rt::load(delta, run.of(3, i) + (t + 1) * delta.stride(1));
               const opmath_t product = delta_picked * rt::load(a, run.of(4, i));
-              chosen_2 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * rt::exp(product);
+              chosen_2 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * near::exp(product);
             } else {
               chosen_2 = 0;
             }
-            const opmath_t scaled_grad = rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * c_value;
-            rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1), scaled_grad + chosen_2);
+            const opmath_t scaled_grad_2 = rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * c_value;
+            rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1), scaled_grad_2 + chosen_2);
           });
         }
       }
@@ -169,6 +172,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t N = call.ints[2];
@@ -222,8 +226,8 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
           const opmath_t b_value = b_at[i];
           const opmath_t a_value = a_at[i];
           grad_u_h_sum_fold.add(lane, grad_h_value * b_value);
-          const opmath_t chosen = mask ? opmath_t(0) : rt::exp(delta_value * a_value) * a_value * h_at[i];
-          grad_delta_value_fold.add(lane, grad_h_value * (chosen + b_value * u_value));
+          const opmath_t product = near::exp(delta_value * a_value) * a_value * h_at[i];
+          grad_delta_value_fold.add(lane, grad_h_value * ((mask ? opmath_t(0) : product) + b_value * u_value));
         });
         grad_u_h_sum_fold.ran(run.size);
         grad_delta_value_fold.ran(run.size);
@@ -242,6 +246,7 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t D = call.ints[0];
   const int64_t N = call.ints[1];
   const int64_t T = call.ints[2];
@@ -275,7 +280,7 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
                                       rt::clipped(h, 1, h.stride(1), h_1));
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t delta_value_2 = delta_at[i];
-          const opmath_t exp_value = rt::exp(delta_value_2 * a_value_2[i]);
+          const opmath_t exp_value = near::exp(delta_value_2 * a_value_2[i]);
           const opmath_t scaled_grad = exp_value * delta_value_2 * grad_h_at[i] * h_at[i];
           grad_a_value_fold.add(i, over_batch_t.index(point, 0, 0) == 0 ? opmath_t(0) : scaled_grad);
         });

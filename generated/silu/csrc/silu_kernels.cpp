@@ -8,6 +8,7 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
@@ -16,7 +17,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::silu(input_at[i])); });
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, near::silu(input_at[i])); });
     });
   });
   return rt::status(host);
@@ -26,6 +27,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<scalar_t> grad_input(call, 2, 1, 0);
@@ -38,8 +40,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t sigmoid_input = rt::sigmoid(input_value);
-        const opmath_t product = sigmoid_input * (1 - rt::silu(-input_value));
+        const opmath_t sigmoid_input = near::sigmoid(input_value);
+        const opmath_t product = sigmoid_input * (1 - near::silu(-input_value));
         const opmath_t chosen = rt::isnan(product) && sigmoid_input == 0 ? opmath_t(0) : product;
         grad_input_out.set(i, chosen * grad_output_at[i]);
       });

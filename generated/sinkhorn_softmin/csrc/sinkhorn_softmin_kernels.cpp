@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[1];
   const int64_t D = call.ints[2];
   const int64_t d_padded = rt::padded(D);
@@ -54,7 +55,7 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
             }
             const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold[r].shift;
             rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
-              logsumexp_j_sum_value_fold[r].add(lane, rt::exp(ratio(r, i) - logsumexp_j_max_shift));
+              logsumexp_j_sum_value_fold[r].add(lane, near::exp(ratio(r, i) - logsumexp_j_max_shift));
             });
             logsumexp_j_sum_value_fold[r].ran(size);
           }
@@ -134,6 +135,7 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[2];
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
@@ -199,7 +201,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
             const bool mask_here = mask_of[r];
             const opmath_t grad_logsumexp_j_value_here = grad_logsumexp_j_value_of[r];
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_value = rt::exp((f_tile[i] - cost(r, i)) / eps - logsumexp_j_value_here);
+              const opmath_t exp_value = near::exp((f_tile[i] - cost(r, i)) / eps - logsumexp_j_value_here);
               chosen(r, i) = mask_here ? opmath_t(0) : grad_logsumexp_j_value_here * exp_value;
             });
           }
@@ -248,6 +250,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t M = call.ints[2];
   const int64_t D = call.ints[1];
   const int64_t d_2_padded = rt::padded(D);
@@ -310,7 +313,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
             const opmath_t f_value_here = f_value_of[r];
             rt::lanes<rt::lane_count, opmath_t>(size, [&](int64_t i, int lane) {
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t exp_value = rt::exp((f_value_here - cost_2(r, i)) / eps - logsumexp_j_value_2);
+              const opmath_t exp_value = near::exp((f_value_here - cost_2(r, i)) / eps - logsumexp_j_value_2);
               const bool mask = logsumexp_j_value_2 == -rt::inf<opmath_t>();
               chosen_2(r, i) = mask ? opmath_t(0) : grad_logsumexp_j_tile[i] * exp_value;
               grad_f_sum_value_fold[r].add(lane, chosen_2(r, i));

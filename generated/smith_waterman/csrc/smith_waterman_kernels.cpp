@@ -248,6 +248,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
@@ -276,7 +277,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_i_j.runs<rt::block>(0, over_i_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> h_waves_at(h_waves, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(h_waves_at[i] - logsumexp_i_j_shift);
+          const auto value = near::exp(h_waves_at[i] - logsumexp_i_j_shift);
           logsumexp_i_j_sum_fold.add(lane, value);
         });
         logsumexp_i_j_sum_fold.ran(run.size);
@@ -294,6 +295,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
@@ -324,7 +326,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&, temperature](int64_t i) {
           const opmath_t logsumexp_i_j_value = logsumexp_i_j_at[i];
           s_out.set(i, score_at[i] / temperature);
-          const opmath_t product = temperature * grad_output_at[i] * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
+          const opmath_t product = temperature * grad_output_at[i] * near::exp(h_waves_at[i] - logsumexp_i_j_value);
           grad_h_out.set(i, logsumexp_i_j_value == -rt::inf<opmath_t>() ? opmath_t(0) : product);
         });
       };
@@ -338,6 +340,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
@@ -418,10 +421,10 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               const opmath_t chosen_5 = rt::blend(mask_3, static_cast<opmath_t>(-rt::inf<opmath_t>()), h_waves_value);
               const bool mask_6 = chosen_3 == -rt::inf<opmath_t>() && h_waves_value == -rt::inf<opmath_t>();
               const bool mask_7 = chosen_5 == -rt::inf<opmath_t>() && chosen == -rt::inf<opmath_t>();
-              const opmath_t scaled_grad = grad_apart_waves_at_2[i] * rt::sigmoid(h_waves_value + chosen_4);
+              const opmath_t scaled_grad = grad_apart_waves_at_2[i] * near::sigmoid(h_waves_value + chosen_4);
               const opmath_t chosen_6 = rt::blend(mask, rt::blend(mask_6, opmath_t(0), scaled_grad), opmath_t(0));
               const opmath_t chosen_7 = rt::blend(over_j.index(run, 0, i) + 1 < M && mask_2, chosen_6, opmath_t(0));
-              const opmath_t scaled_grad_2 = grad_apart_waves_at[i] * rt::sigmoid(chosen_2 + h_waves_value);
+              const opmath_t scaled_grad_2 = grad_apart_waves_at[i] * near::sigmoid(chosen_2 + h_waves_value);
               const opmath_t chosen_8 = rt::blend(mask_7, opmath_t(0), rt::blend(mask_3, opmath_t(0), scaled_grad_2));
               const opmath_t chosen_9 = rt::blend(difference_2 >= 0 && difference_2 < N, chosen_8, opmath_t(0));
               const opmath_t safe_grad_h_before = rt::blend(mask_2, grad_h_before_at[i], opmath_t(0));
@@ -445,7 +448,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               const int64_t difference_3 = wave - over_j.index(run, 0, i);
               const opmath_t paired_waves_value = paired_waves_at[i];
               const opmath_t apart_waves_value = apart_waves_at[i];
-              const opmath_t sigmoid_value = rt::sigmoid(apart_waves_value - (paired_waves_value + s_at[i]));
+              const opmath_t sigmoid_value = near::sigmoid(apart_waves_value - (paired_waves_value + s_at[i]));
               const bool mask_8 = paired_waves_value + s_at[i] == -rt::inf<opmath_t>();
               const bool mask_9 = mask_8 && apart_waves_value == -rt::inf<opmath_t>();
               const opmath_t chosen_11 = rt::blend(mask_9, opmath_t(0), grad_h_waves_at[i] * sigmoid_value);
@@ -467,7 +470,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               const int64_t difference_4 = wave - over_j.index(run, 0, i);
               const opmath_t paired_waves_value_2 = paired_waves_at[i];
               const opmath_t apart_waves_value_2 = apart_waves_at[i];
-              const opmath_t sigmoid_value_2 = rt::sigmoid(paired_waves_value_2 + s_at[i] - apart_waves_value_2);
+              const opmath_t sigmoid_value_2 = near::sigmoid(paired_waves_value_2 + s_at[i] - apart_waves_value_2);
               const bool mask_10 = paired_waves_value_2 + s_at[i] == -rt::inf<opmath_t>();
               const bool mask_11 = mask_10 && apart_waves_value_2 == -rt::inf<opmath_t>();
               const opmath_t chosen_12 = rt::blend(mask_11, opmath_t(0), grad_h_waves_at[i] * sigmoid_value_2);
@@ -489,7 +492,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               const int64_t difference_5 = wave - over_j.index(run, 0, i);
               const bool mask_6_2 = difference_5 == 0;
               const opmath_t h_before_value = h_before_at[i];
-              const opmath_t scaled_grad_3 = grad_paired_waves_at[i] * rt::sigmoid(h_before_value);
+              const opmath_t scaled_grad_3 = grad_paired_waves_at[i] * near::sigmoid(h_before_value);
               const bool mask_12 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
               const opmath_t chosen_13 = rt::blend(mask_6_2, opmath_t(0), scaled_grad_3);
               const bool mask_13 = difference_5 >= 0 && difference_5 < N;
@@ -563,7 +566,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
                         const int64_t at_4 = run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2);
                         chosen_21 = -rt::load(h_waves, at_4);
                       }
-                      const opmath_t sigmoid_value_3 = rt::sigmoid(chosen_21 + h_waves_value_2);
+                      const opmath_t sigmoid_value_3 = near::sigmoid(chosen_21 + h_waves_value_2);
                       const int64_t at_5 =
                           run.of(3, i) + position * grad_apart_waves.stride(1) + j * grad_apart_waves.stride(2);
                       chosen_20 = rt::load(grad_apart_waves, at_5) * sigmoid_value_3;
@@ -602,7 +605,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
                       const int64_t at_7 = run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2);
                       chosen_26 = -rt::load(h_waves, at_7);
                     }
-                    const opmath_t sigmoid_value_4 = rt::sigmoid(h_waves_value_2 + chosen_26);
+                    const opmath_t sigmoid_value_4 = near::sigmoid(h_waves_value_2 + chosen_26);
                     const int64_t at_8 =
                         run.of(5, i) + position * grad_apart_waves.stride(1) + (j + 1) * grad_apart_waves.stride(2);
                     chosen_24 = rt::load(grad_apart_waves, at_8) * sigmoid_value_4;
@@ -637,7 +640,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               if (difference_3_2 >= 0 && difference_3_2 < N) {
                 const opmath_t s_picked = rt::load(s, run.of(9, i) + at_n_2 * s.stride(1) + j_2 * s.stride(2));
                 const opmath_t difference_7 = apart_waves_value_3 - (paired_waves_value_3 + s_picked);
-                const opmath_t sigmoid_value_5 = rt::sigmoid(difference_7);
+                const opmath_t sigmoid_value_5 = near::sigmoid(difference_7);
                 const bool mask_21 = paired_waves_value_3 + s_picked == -rt::inf<opmath_t>();
                 const bool mask_22 = mask_21 && apart_waves_value_3 == -rt::inf<opmath_t>();
                 opmath_t chosen_28;
@@ -666,7 +669,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               if (difference_4_2 >= 0 && difference_4_2 < N) {
                 const opmath_t s_picked_2 = rt::load(s, run.of(9, i) + at_n_3 * s.stride(1) + j_3 * s.stride(2));
                 const opmath_t difference_8 = paired_waves_value_2_2 + s_picked_2 - apart_waves_value_2_2;
-                const opmath_t sigmoid_value_6 = rt::sigmoid(difference_8);
+                const opmath_t sigmoid_value_6 = near::sigmoid(difference_8);
                 const bool mask_23 = paired_waves_value_2_2 + s_picked_2 == -rt::inf<opmath_t>();
                 const bool mask_24 = mask_23 && apart_waves_value_2_2 == -rt::inf<opmath_t>();
                 opmath_t chosen_30;
@@ -706,7 +709,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
                     if (mask_6_3) {
                       chosen_35 = 0;
                     } else {
-                      const opmath_t sigmoid_h_before = rt::sigmoid(h_before_value_2);
+                      const opmath_t sigmoid_h_before = near::sigmoid(h_before_value_2);
                       const int64_t at_17 = run.of(12, i) + position_2 * grad_paired_waves.stride(1) +
                                             (j_4 + 1) * grad_paired_waves.stride(2);
                       chosen_35 = rt::load(grad_paired_waves, at_17) * sigmoid_h_before;
@@ -736,6 +739,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t M = call.ints[1];
@@ -766,11 +770,10 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
                                                rt::clipped(grad_h_waves, 1, grad_h_waves.stride(1), apart_waves_1));
       rt::each(run.size, [&, temperature](int64_t i) {
         const opmath_t s_value = s_at[i];
-        const opmath_t sigmoid_value = rt::sigmoid(paired_waves_at[i] + s_value - apart_waves_at[i]);
-        const opmath_t scaled_grad = grad_h_waves_at[i] * sigmoid_value;
+        const opmath_t sigmoid_value = near::sigmoid(paired_waves_at[i] + s_value - apart_waves_at[i]);
         const bool mask = paired_waves_at[i] + s_value == -rt::inf<opmath_t>();
-        const opmath_t chosen = mask && apart_waves_at[i] == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
-        grad_score_out.set(i, chosen / temperature);
+        const bool mask_2 = mask && apart_waves_at[i] == -rt::inf<opmath_t>();
+        grad_score_out.set(i, (mask_2 ? opmath_t(0) : grad_h_waves_at[i] * sigmoid_value) / temperature);
       });
     });
   });

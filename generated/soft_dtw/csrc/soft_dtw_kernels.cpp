@@ -279,6 +279,7 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
@@ -351,12 +352,12 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
               const bool mask_4 = over_j.index(run, 0, i) == 0;
               const bool mask_5 = difference == 0;
               const bool mask_6 = rt::blend(mask_4, number, -(r_waves_at_2[i] / gamma)) == -rt::inf<opmath_t>();
-              const bool mask_7 = rt::blend(mask_5, number, -(r_waves_at_3[i] / gamma)) == -rt::inf<opmath_t>();
               const opmath_t difference_3 = rt::blend(mask_4, number_2, r_waves_at_2[i] / gamma) - ratio_2;
-              const opmath_t sigmoid_value = rt::sigmoid(difference_3);
+              const opmath_t sigmoid_value = near::sigmoid(difference_3);
               const opmath_t chosen = rt::blend(mask_3, opmath_t(0), -(grad_near_waves_at[i] * sigmoid_value / gamma));
+              const bool mask_7 = rt::blend(mask_5, number, -(r_waves_at_3[i] / gamma)) == -rt::inf<opmath_t>();
               const opmath_t difference_4 = rt::blend(mask_5, number_2, r_waves_at_3[i] / gamma) - ratio_2;
-              const opmath_t sigmoid_value_2 = rt::sigmoid(difference_4);
+              const opmath_t sigmoid_value_2 = near::sigmoid(difference_4);
               const bool mask_8 = rt::blend(mask_3, number, negative_2) == -rt::inf<opmath_t>() && mask_6;
               const opmath_t negative = -(grad_near_waves_at_2[i] * sigmoid_value_2 / gamma);
               const opmath_t chosen_2 = rt::blend(mask_7 && negative_2 == -rt::inf<opmath_t>(), opmath_t(0), negative);
@@ -392,7 +393,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
               const opmath_t chosen_8 = rt::blend(mask_8_2, opmath_t(0), r_before_at[i] / gamma);
               const opmath_t chosen_9 = rt::blend(mask_7_2, opmath_t(0), number_2);
               const opmath_t chosen_10 = rt::blend(mask_6_2, chosen_9, rt::blend(mask_7_2, number_2, chosen_8));
-              const opmath_t negative_3 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(chosen_10 + near_waves_value));
+              const opmath_t negative_3 = -(grad_r_waves_at[i] * gamma * near::sigmoid(chosen_10 + near_waves_value));
               const bool mask_10 = difference_3_2 >= 0 && difference_3_2 < N;
               const bool mask_11 = near_waves_value == -rt::inf<opmath_t>();
               const opmath_t chosen_11 = rt::blend(mask_7_2, opmath_t(0), number);
@@ -419,7 +420,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
               const int64_t difference_4_2 = wave - over_j.index(run, 0, i);
               const bool mask_9_2 = difference_4_2 == 0;
               const opmath_t negative_4 = -(r_before_at_2[i] / gamma);
-              const opmath_t scaled_grad = grad_r_waves_at_2[i] * rt::sigmoid(negative_4 - near_waves_at_2[i]);
+              const opmath_t scaled_grad = grad_r_waves_at_2[i] * near::sigmoid(negative_4 - near_waves_at_2[i]);
               const bool mask_13 = rt::blend(mask_9_2, number, negative_4) == -rt::inf<opmath_t>();
               const bool mask_14 = near_waves_at_2[i] == -rt::inf<opmath_t>() && mask_13;
               const opmath_t chosen_13 = rt::blend(mask_14, opmath_t(0), rt::blend(mask_9_2, opmath_t(0), scaled_grad));
@@ -492,7 +493,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                         const int64_t at_4 = run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2);
                         chosen_20 = rt::load(r_waves, at_4) / gamma;
                       }
-                      const opmath_t sigmoid_value_3 = rt::sigmoid(chosen_20 - ratio_2_2);
+                      const opmath_t sigmoid_value_3 = near::sigmoid(chosen_20 - ratio_2_2);
                       const int64_t at_5 =
                           run.of(3, i) + position * grad_near_waves.stride(1) + j * grad_near_waves.stride(2);
                       chosen_19 = -(rt::load(grad_near_waves, at_5) * sigmoid_value_3 / gamma);
@@ -532,7 +533,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                       const int64_t at_7 = run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2);
                       chosen_25 = rt::load(r_waves, at_7) / gamma;
                     }
-                    const opmath_t sigmoid_value_4 = rt::sigmoid(chosen_25 - ratio_2_2);
+                    const opmath_t sigmoid_value_4 = near::sigmoid(chosen_25 - ratio_2_2);
                     const int64_t at_8 =
                         run.of(5, i) + position * grad_near_waves.stride(1) + (j + 1) * grad_near_waves.stride(2);
                     chosen_23 = -(rt::load(grad_near_waves, at_8) * sigmoid_value_4 / gamma);
@@ -620,7 +621,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                     }
                     chosen_33 = chosen_34;
                   }
-                  const opmath_t sigmoid_value_5 = rt::sigmoid(chosen_33 + near_waves_value_2);
+                  const opmath_t sigmoid_value_5 = near::sigmoid(chosen_33 + near_waves_value_2);
                   const int64_t at_13 = run.of(9, i) + wave_2 * grad_r_waves.stride(1) + j_2 * grad_r_waves.stride(2);
                   chosen_27 = -(rt::load(grad_r_waves, at_13) * gamma * sigmoid_value_5);
                 }
@@ -656,7 +657,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                     if (mask_9_3) {
                       chosen_39 = 0;
                     } else {
-                      const opmath_t sigmoid_value_6 = rt::sigmoid(negative_4_2 - rt::load(near_waves, at_15));
+                      const opmath_t sigmoid_value_6 = near::sigmoid(negative_4_2 - rt::load(near_waves, at_15));
                       const int64_t at_16 =
                           run.of(12, i) + position_3 * grad_r_waves.stride(1) + (j_3 + 1) * grad_r_waves.stride(2);
                       chosen_39 = rt::load(grad_r_waves, at_16) * sigmoid_value_6;

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> input(call, 0, 2, 0);
@@ -36,7 +37,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const opmath_t decay_value = rt::decay(output_max - row_values_at[i]);
+          const opmath_t decay_value = near::decay(output_max - row_values_at[i]);
           output_sum_fold.add(lane, decay_value);
           row_values_at[i] = decay_value;
         });

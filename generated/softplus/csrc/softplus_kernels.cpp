@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> input(call, 0, 1, 0);
   const rt::Tensor<scalar_t> output(call, 1, 1, 0);
@@ -18,7 +19,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<scalar_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&, beta](int64_t i) { output_out.set(i, rt::softplus(beta * input_at[i]) / beta); });
+      rt::each(run.size, [&, beta](int64_t i) { output_out.set(i, near::softplus(beta * input_at[i]) / beta); });
     });
   });
   return rt::status(host);
@@ -28,6 +29,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<scalar_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<scalar_t> input(call, 1, 1, 0);
@@ -40,7 +42,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<scalar_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, beta](int64_t i) {
-        const auto value = grad_output_at[i] * rt::sigmoid(beta * input_at[i]);
+        const auto value = grad_output_at[i] * near::sigmoid(beta * input_at[i]);
         grad_input_out.set(i, value);
       });
     });

@@ -8,6 +8,7 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename scalar_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> up(call, 0, 1, 0);
   const rt::Tensor<scalar_t> gate(call, 1, 1, 0);
   const rt::Tensor<scalar_t> output(call, 2, 1, 0);
@@ -18,7 +19,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<scalar_t> up_at(up, run.at[0], run.step[0], run.size);
       const rt::Source<scalar_t> gate_at(gate, run.at[1], run.step[1], run.size);
       rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, up_at[i] * rt::silu(gate_at[i])); });
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, up_at[i] * near::silu(gate_at[i])); });
     });
   });
   return rt::status(host);
@@ -28,6 +29,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_grad_up(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const rt::Tensor<scalar_t> gate(call, 0, 1, 0);
   const rt::Tensor<scalar_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<scalar_t> up(call, 2, 1, 0);
@@ -44,12 +46,12 @@ int backward_grad_up(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<scalar_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
-        const opmath_t sigmoid_gate = rt::sigmoid(gate_value);
-        const opmath_t product = sigmoid_gate * (1 - rt::silu(-gate_value));
+        const opmath_t sigmoid_gate = near::sigmoid(gate_value);
+        const opmath_t product = sigmoid_gate * (1 - near::silu(-gate_value));
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t chosen = rt::isnan(product) && sigmoid_gate == 0 ? opmath_t(0) : product;
         grad_gate_out.set(i, chosen * grad_output_value * up_at[i]);
-        grad_up_out.set(i, grad_output_value * rt::silu(gate_value));
+        grad_up_out.set(i, grad_output_value * near::silu(gate_value));
       });
     });
   });

@@ -9,6 +9,7 @@ namespace {
 template <typename scalar_t>
 int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const int64_t N = call.ints[0];
   const int64_t V_2 = call.ints[1];
   const rt::Tensor<scalar_t> logits(call, 0, 2);
@@ -34,7 +35,7 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
         const rt::Source<scalar_t> logits_at(logits, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(logits_at[i] - logsumexp_v_shift);
+          const auto value = near::exp(logits_at[i] - logsumexp_v_shift);
           logsumexp_v_sum_fold.add(lane, value);
         });
         logsumexp_v_sum_fold.ran(run.size);
@@ -153,6 +154,7 @@ int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t V_2 = call.ints[1];
@@ -186,7 +188,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const bool mask = logsumexp_v_value == -rt::inf<opmath_t>();
         const opmath_t product = 2 * logsumexp_v_value * (scale * grad_loss_at / count_n_at);
         const bool mask_2 = condition_value && (!mask && condition_value);
-        const opmath_t exp_value = rt::exp(logits_at[i] - logsumexp_v_value);
+        const opmath_t exp_value = near::exp(logits_at[i] - logsumexp_v_value);
         const opmath_t chosen = mask ? opmath_t(0) : (condition_value ? product : opmath_t(0)) * exp_value;
         grad_logits_out.set(i, mask_2 ? (condition_value ? chosen : opmath_t(0)) : opmath_t(0));
       });
@@ -199,6 +201,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 template <typename scalar_t>
 int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
+  using near = rt::Near<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t V_2 = call.ints[1];
@@ -220,7 +223,7 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, scale](int64_t i) {
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
         const opmath_t ratio = 2 * (scale * grad_loss_at) * logsumexp_v_value / N;
-        const opmath_t product = ratio * rt::exp(logits_at[i] - logsumexp_v_value);
+        const opmath_t product = ratio * near::exp(logits_at[i] - logsumexp_v_value);
         grad_logits_out.set(i, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : product);
       });
     });

@@ -18,6 +18,7 @@ from .arguments import (
     domain_error,
     extent_error,
     length_error,
+    multiple_error,
     rank_error,
     size_error,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "length_error",
     "like_input",
     "load_library",
+    "multiple_error",
     "once_differentiable",
     "or_zero",
     "overload_call",

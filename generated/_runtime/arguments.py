@@ -197,6 +197,11 @@ def divisor_error(op: str, divisor: str, known: Mapping[str, Any]) -> ValueError
     return ValueError(f"{op}: {divisor} must not be 0, as a size is divided by it{stated(known)}")
 
 
+def multiple_error(op: str, dim: str, by: str, operand: str, size: Any, known: Mapping[str, Any]) -> ValueError:
+    """A size is no multiple of what it is divided by."""
+    return ValueError(f"{op}: {dim} must be a multiple of {by}{stated(known)}, but {operand} has {size}")
+
+
 def length_error(op: str, param: str, value: Sequence[Any], length: int) -> ValueError:
     """A list has too few or too many elements."""
     return ValueError(f"{op}: {param} must have {length} elements, not {len(value)}: {list(value)}")

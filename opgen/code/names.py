@@ -90,7 +90,7 @@ RUNTIME = (
 _INSIDE = """
 torch math Tensor Any ctx dtype check needs_input_grad given_grads or_zero filled like_input second_order batch_shape
 check_params check_range checks_values choice_error compute_dtype divisor_error domain_error extent_error length_error
-rank_error size_error
+multiple_error rank_error size_error
 OP FORWARD BACKWARD l O I
 """
 # What the modules of an operator define, import or are called beside its function.

@@ -34,6 +34,15 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
+class Multiple:
+    """A dim of an input that has to be a multiple of something: as it was written, and over dims and params."""
+
+    dim: str
+    text: str
+    by: Scalar
+
+
+@dataclass(frozen=True, slots=True)
 class Initialiser:
     """A function of torch.nn.init, and its arguments behind the tensor with their keywords."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from opgen.diagnostics.model import Span
-from opgen.ir.declared import Docs, Domain, Module, Tests
+from opgen.ir.declared import Docs, Domain, Module, Multiple, Tests
 from opgen.ir.program import Argument, Condition, Kind, Output, Program, Tensor
 from opgen.ir.scalar import Scalar
 
@@ -88,6 +88,7 @@ class Operator:
     flags: Flags = Flags()
     inplace: str = ""  # the input that a variant with a trailing underscore overwrites
     domains: tuple[Domain, ...] = ()
+    multiples: tuple[Multiple, ...] = ()
     docs: Docs = field(default_factory=Docs)
     module: Module = field(default_factory=Module)
     tests: Tests = field(default_factory=Tests)

@@ -51,6 +51,7 @@ def renamed_operator(operator: Operator, inside: Mapping[str, str]) -> Operator:
         flags=replace(operator.flags, save=None if save is None else tuple(map(r.name, save))),
         inplace=r.name(operator.inplace),
         domains=tuple(map(r.domain, operator.domains)),
+        multiples=tuple(replace(m, by=r.scalar(m.by)) for m in operator.multiples),
         module=r.module(operator.module),
         tests=replace(operator.tests, cases=tuple(map(r.case, operator.tests.cases))),
     )

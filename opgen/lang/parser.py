@@ -32,6 +32,7 @@ from opgen.lang.primes import note_primes
 from opgen.lang.results import returned
 from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice, sizes
+from opgen.lang.slices_left import by_component
 from opgen.lang.slips import (
     assigned_targets,
     bracketed,
@@ -309,7 +310,8 @@ class _Parser(LoopParser):
         written, end = self.sliced(opener_or_none)
         first = next((i.span for i in written if isinstance(i, Slice)), None)
         if first is not None:
-            hint = in_parts(self.words, token.text, written, self.formula.text)
+            block = self.formula.text
+            hint = by_component(self.words, token.text, block) or in_parts(self.words, token.text, written, block)
             message = "a slice is not part of the formula language"
             if is_said(written, self.tokens[self.at :]):
                 self.idioms.note(first, message, POSITION, otherwise=hint or SLICE)

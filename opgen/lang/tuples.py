@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
+from opgen.lang.axis_parts import parts_of_axis
 from opgen.lang.commas import between_commas
 from opgen.lang.habits import ORDERED, RESULTS, TUPLE
 from opgen.lang.places import ORDERS, largest
@@ -56,13 +57,10 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
                         for name, f in zip(names, (fn, f"arg{fn}"), strict=True))  # fmt: skip
         return (f"a statement for each: {value} and {place}",)
     if fn in _HALVES and len(names) > 1:
-        part = _share(words, size, len(names)) or f"{size}//{len(names)}"
-        before = f"{rest}, " if rest else ""
-        lines = []
-        for k, name in enumerate(names):
-            moved = "" if not k else f" + {part}" if k == 1 else f" + {k}*{part if part.isalnum() else f'({part})'}"
-            lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
-        return (f"the parts of an axis are read by position: {', '.join(lines)}",)
+        share, arguments = _share(words, size, len(names)), value.partition("(")[2].rpartition(")")[0]
+        arguments = arguments if call is method else arguments.partition(",")[2]
+        if lines := parts_of_axis(names, of, items, words.shapes[of], arguments, share):
+            return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
 
 

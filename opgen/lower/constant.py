@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.arithmetic import comparison_of
-from opgen.ir.declared import Domain
+from opgen.ir.declared import Domain, Multiple
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, Kind
@@ -172,6 +172,12 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
     for name in d.derived:
         visit(name)
     return values
+
+
+def multiples_of(d: Declarations) -> tuple[Multiple, ...]:
+    """The dims of inputs that are multiples; what is wrong with one is told of the derived dim that is made of it."""
+    state = Variation({}, {})
+    return tuple(Multiple(p.dim, p.text, value_of(d, state, p.by, "a derived dim", Bag()).scalar) for p in d.parts)
 
 
 def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:

@@ -28,6 +28,7 @@ from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import statement_names
 from opgen.lower.domain import end_of
 from opgen.lower.shape import idle_in, input_shapes, named_size, named_within, shapes_of_outputs
+from opgen.lower.whole_parts import WholeParts, with_parts
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
@@ -81,6 +82,7 @@ class Declarations:
     defaults: dict[str, tuple[Expr, ...]]
     sizes: tuple[str, ...]  # dims of input shapes
     derived: dict[str, Expr]
+    parts: tuple[WholeParts, ...]  # dims of input shapes that derived ones are whole parts of
     functions: dict[str, LocalFunction]
     broken: frozenset[str]  # functions whose declaration has a mistake
     forward: tuple[Assign, ...]
@@ -110,7 +112,9 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     taken = {i.text.strip() for t in spec.inputs for i in t.shape or ()} | {str(d.name) for d in spec.dims}
     shapes = input_shapes(spec, params, bag, {*taken})
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
-    derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
+    stated = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
+    derived, parts = with_parts(stated, sizes)
+    taken |= {*derived}
     functions = {f.name: f for s in spec.functions if (f := _function(s, params, bag)) is not None}
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
@@ -131,7 +135,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     spans = {str(o.name): o.span for o in spec.outputs or ()}
     found = Declarations(
         spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
-        tuple(s for s in sizes if s not in derived), derived, functions,
+        tuple(s for s in sizes if s not in derived), derived, parts, functions,
         frozenset(re.sub(r"\W.*", "", s.name) for s in spec.functions if s.name not in functions), forward, backward,
         outputs, declared, spans, tuple(dict.fromkeys(lost)), words,
     )  # fmt: skip
@@ -180,7 +184,7 @@ def _vocabulary(
         meant = [named_size(i.text.strip(), taken, [str(p.name) for p in spec.params], idle_in(spec)) for i in items]
         if any(meant) and len(meant) == len(words.shapes[name]):
             words.declare(name, [m.name if m else s for m, s in zip(meant, words.shapes[name], strict=True)])
-            parts = {n: formula.replace("//", " // ") for m in meant if m for n, formula in m.parts.items()}
+            parts = {n: formula for m in meant if m for n, formula in m.parts.items()}
             words.sizes = {**parts, **words.sizes}
             words.names = (*words.names, *parts)
     return words

@@ -43,6 +43,7 @@ from opgen.lower.constant import (
     derived_dims,
     dims_in,
     domains,
+    multiples_of,
     params_in,
 )
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
@@ -166,8 +167,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),
         fills=fold.fills, neutral=neutral(d), flags=_flags(spec),
         inplace="" if spec.inplace is None else str(spec.inplace),
-        domains=found_domains, docs=docs(spec), module=around, tests=examples, callables=callables(spec),
-        seeds=seeds(d), stored=tuple((n, t.stored) for n, t in d.inputs.items() if t.stored),
+        domains=found_domains, multiples=multiples_of(d), docs=docs(spec), module=around, tests=examples,
+        callables=callables(spec), seeds=seeds(d), stored=tuple((n, t.stored) for n, t in d.inputs.items() if t.stored),
     )  # fmt: skip
     return split_operator(made)
 

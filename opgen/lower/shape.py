@@ -27,11 +27,12 @@ _SIZES = ("Both", "All", *(f"Size{n}" for n in range(1, 1000)))
 
 @dataclass(frozen=True, slots=True)
 class NamedSize:
-    """A name for a computed size of an input, and the dims that follow from it."""
+    """A name for a computed size of an input, what `dims` say of it, and the dims that follow from it."""
 
     name: str
+    stated: dict[str, str]
     parts: dict[str, str]
-    besides: str
+    besides: str = ""
 
 
 def named_size(
@@ -43,14 +44,16 @@ def named_size(
     """
     if _COMPUTED.fullmatch(written) and (within := _WITHIN.findall(written)) and all(n in taken for n in within):
         size = next(n for n in ("R", "S", *_SIZES) if n not in taken)
-        return NamedSize(size, {size: written}, "")  # of dims that other shapes tell
+        return NamedSize(size, {size: written}, {size: written})  # of dims that other shapes tell
     if longer := _LONGER.fullmatch(written):
         size = next(n for n in ("R", "S", *_SIZES) if n not in taken and n != longer[1])
-        return NamedSize(size, {longer[1]: f"{size} - {longer[2]}"}, "")
+        shorter = {longer[1]: f"{size} - {longer[2]}"}
+        return NamedSize(size, shorter, shorter)
     if multiple := re.fullmatch(r"(\d+)\s*\*\s*([A-Z]\w*)", written):
         part = multiple[2]
         size = next(n for n in ("D", "E", *_SIZES) if n not in taken and n != part)
-        return NamedSize(size, {part: f"{size}//{multiple[1]}"}, f" with `{part.lower()} < {part}` for a part of it")
+        besides = f" with `{part.lower()} < {part}` for a part of it"
+        return NamedSize(size, {size: f"{multiple[1]}*{part}"}, {part: f"{size} // {multiple[1]}"}, besides)
     if product := re.fullmatch(r"(\w+)\s*\*\s*(\w+)", written):
         first, second = product.groups()
         count, part = (second, first) if second in params else (first, second)
@@ -58,7 +61,7 @@ def named_size(
             return _in_parts(first, second, taken, idle)
         if count in params and _DIM.fullmatch(part):
             size = next(n for n in ("E", "C", *_SIZES) if n not in taken and n != part)
-            return NamedSize(size, {part: f"{size}//{count}"}, _runs(count, part))
+            return NamedSize(size, {size: f"{first}*{second}"}, {part: f"{size} // {count}"}, _runs(count, part))
     return None
 
 
@@ -67,15 +70,16 @@ def _in_parts(first: str, second: str, taken: Container[str], idle: str | None) 
     size = next(n for n in ("C", "S", *_SIZES) if n not in taken and n not in (first, second))
     alike = [n for n in (first, second) if idle and _name_of(idle)[:1] == n[0]]
     other, part = (second, first) if second in taken and first not in taken else (first, second)
+    stated = {size: f"{first}*{second}"}
     if other in taken:
-        return NamedSize(size, {part: f"{size}//{other}"}, _runs(first, second))
+        return NamedSize(size, stated, {part: f"{size} // {other}"}, _runs(first, second))
     if idle and len(alike) == 1:
         other, part = (first, second) if alike == [first] else (second, first)
-        return NamedSize(size, {other: idle, part: f"{size}//{other}"}, _runs(first, second))
+        return NamedSize(size, {other: idle} | stated, {other: idle, part: f"{size} // {other}"}, _runs(first, second))
     shown = idle or f"num_{other.lower()}"
     besides = f", where `{other}` is the size of another input or of a param: `{other}: {shown}`"
     besides += "" if idle else f", with `params: {{{shown}: int}}`"
-    return NamedSize(size, {part: f"{size}//{other}"}, besides)
+    return NamedSize(size, stated, {part: f"{size} // {other}"}, besides)
 
 
 def _runs(*ends: str) -> str:
@@ -248,7 +252,7 @@ def _refused(
         taken.add(meant.name)
         proposed[re.sub(r"\s", "", written)] = meant.name
         with_lines = f", with {listed(lines, 'and')}" if lines else ""
-        part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
+        part = ", ".join(f"{name}: {formula}" for name, formula in meant.stated.items())
         hints = (
             f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}{with_lines}",
         )

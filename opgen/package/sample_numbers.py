@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from opgen.ir.declared import Multiple
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, DimSource
-from opgen.ir.scalar import Apply, Const, Dim, Lit, Param, Scalar
+from opgen.ir.scalar import Apply, Const, Dim, Lit, Param, Scalar, walk
 
 
 def default_value(a: Argument) -> object:
@@ -24,6 +25,23 @@ def default_value(a: Argument) -> object:
             return -math.inf
         case _:
             return a.default
+
+
+def check_sizes(
+    dims: Sequence[DimSource],
+    multiples: Sequence[Multiple],
+    stated: Mapping[str, int],
+    known: Callable[[Scalar], float],
+) -> None:
+    """Raise where a derived dim is negative or not as it is stated, or a dim is no multiple of what it has to be."""
+    for d in dims:
+        if d.value is not None and ((size := known(d.value)) < 0 or stated.get(d.name, size) != size):
+            raise ValueError(f"{d.name} is {size}")
+    there = {d.name for d in dims}
+    for m in multiples:
+        needed = [Dim(m.dim), *(n for n in walk(m.by) if isinstance(n, Dim))]
+        if there.issuperset(n.name for n in needed) and known(Dim(m.dim)) % known(m.by):
+            raise ValueError(f"{m.dim} is no multiple")
 
 
 def number(

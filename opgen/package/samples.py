@@ -30,7 +30,7 @@ from opgen.ir.storage import STORED
 from opgen.opt.derive import Derived, derive_variant
 from opgen.package.sample_arrays import InputSample, joined_results
 from opgen.package.sample_kinks import at_kink
-from opgen.package.sample_numbers import default_value, number
+from opgen.package.sample_numbers import check_sizes, default_value, number
 from opgen.package.sample_places import by_sizes, crowded, index_range, places
 from opgen.package.sample_values import conjuncts, finite, inside, is_known, stand_in
 
@@ -140,6 +140,8 @@ class Chooser:
         values = self._values(params)
         if not self.pinned:
             self._make_room(values, divides=attempt.sizes != _ODD)
+        sized = dict(self.operator.tests.sizes) | dict(self.stated.sizes)
+        check_sizes(self.program.dims, self.operator.multiples, sized, lambda e: self._number(e, values))
         inputs = self._inputs(values, attempt.low, attempt.high)
         arrays: dict[str, Array] = self._filled(inputs, values)
         for s in inputs.values():
@@ -205,8 +207,6 @@ class Chooser:
             if first is None:
                 break
             self.sizes[first] += 2
-        if any(self._number(d.value, values) < 0 for d in self.program.dims if d.value is not None):
-            raise ValueError("a derived dim is negative")
 
     def _make_divisible(self, values: Mapping[str, object]) -> None:
         fixed = dict(self.operator.tests.sizes)

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from opgen.code.layout import quoted, tupled
 from opgen.code.python_text import python_text
-from opgen.ir.declared import Domain
+from opgen.ir.declared import Domain, Multiple
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, DimSource, Kind, Program
 from opgen.ir.ranges import derived_sizes, divisors, facts_of, is_nonnegative, loops_in, positive_params
 from opgen.ir.scalar import Dim, Param, Scalar
-from opgen.package.shapes import Sizes, check_lines, dims_in, local, origin_of, size_lines
+from opgen.package.shapes import Sizes, check_lines, dims_in, layout_text, local, origin_of, size_lines
 from opgen.package.view import Surface
 from opgen.package.view_domains import read_for_sure
 from opgen.package.view_params import (
@@ -48,6 +48,7 @@ def check_body(s: Surface) -> tuple[str, ...]:
 def _counted(s: Surface, p: Program) -> tuple[str, ...]:
     """The dims of inputs that the checks of extents and of the domains of params are made of."""
     dims = [Dim(n) for a, d in _limits(s, p) for n in dims_in(d.holds)]
+    dims += [Dim(n) for m in _multiples(s, p) for n in (m.dim, *dims_in(m.by))]
     return tuple(n for e in (*dims, *_sized(p)) for n in _sources(p, e))
 
 
@@ -129,6 +130,7 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
         lines += sizes.lines
         sizes.lines.clear()
         lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(size_text(s, e))}{known})"]
+    lines += _multiple_lines(s, p, sizes)
     lines += _limit_lines(s, p, sizes, sized=True)
     for e in (*unproven, *derived):
         text, known = sizes.number(e), told_numbers(s, _opened(p, e), sizes, *_alone(e), always=True)
@@ -145,6 +147,28 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
             known = "" if shown != d.name else told_numbers(s, _opened(p, d), sizes).removeprefix(", ")
             lines += size_lines(s.name, t, d, sizes.number(d), _extent_text(s, p, d) if known else shown, known)
     return tuple(lines)
+
+
+def _multiple_lines(s: Surface, p: Program, sizes: Sizes) -> list[str]:
+    """Lines that raise where a dim of an input is no multiple of what it is said to be one of."""
+    lines: list[str] = []
+    for m in _multiples(s, p):
+        size, by, known = sizes.size(m.dim), sizes.number(m.by), told_numbers(s, m.by, sizes, always=True)
+        lines += sizes.lines
+        sizes.lines.clear()
+        t = next(t for t in s.operator.operands if Dim(m.dim) in t.shape)
+        told = [
+            quoted(x) for x in (s.name, m.text, size_text(s, m.by), f"{s.operator.shown(t.name)}{layout_text(t.shape)}")
+        ]
+        by = by if by.isalnum() else f"({by})"
+        lines += [f"if {size} % {by}:", f"    raise multiple_error({', '.join(told)}, {size}{known})"]
+    return lines
+
+
+def _multiples(s: Surface, p: Program) -> tuple[Multiple, ...]:
+    """The multiples whose dims a variant has."""
+    known = {d.name for d in p.dims}
+    return tuple(m for m in s.operator.multiples if known.issuperset((m.dim, *dims_in(m.by))))
 
 
 def _opened(p: Program, e: Scalar) -> Scalar:

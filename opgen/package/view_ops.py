@@ -349,7 +349,7 @@ def is_pointwise(s: Surface) -> bool:
 _SHARED = (
     *("Fill", "Seed"),
     *("batch_shape", "choice_error", "compute_dtype", "divisor_error", "domain_error", "extent_error", "joined"),
-    *("length_error", "check_range", "checks_values", "rank_error", "size_error", "Sharding"),
+    *("length_error", "multiple_error", "check_range", "checks_values", "rank_error", "size_error", "Sharding"),
 )
 
 

@@ -19,4 +19,4 @@ def test_a_group_whose_parts_are_read_nowhere_is_one_axis(group: str) -> None:
     "line", ["y[b, h, w < W, c] = x[b, h*W + w, c]", "y[b, h, w, c] = x[b, h, w, c]", "y[b, t, c] = x[b, t, c]*W"]
 )
 def test_parts_that_are_read_have_sizes(line: str) -> None:
-    assert "dims: {W: S//H}" in said(whole("inputs: {x: {shape: [B, (H W), C]}}", line))
+    assert "dims: {S: H*W}" in said(whole("inputs: {x: {shape: [B, (H W), C]}}", line))

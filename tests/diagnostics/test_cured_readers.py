@@ -106,9 +106,9 @@ def test_a_param_that_is_the_size_of_nothing_else_is_a_factor_of_a_shape(product
         "v[n, g] = mean[d, l]((x[n, g*D + d, l] - m[n, g])**2)",
         "y[n, c, l] = (x[n, c, l] - m[n, c//D])*rsqrt(v[n, c//D] + eps)",
     )
-    assert "dims: {G: groups, D: C//G}" in said(text)
+    assert f"dims: {{G: groups, C: {product}}}" in said(text)
     assert {"g < G", "d < D"} <= {*said(text)}
-    text = text.replace(product, "C").replace("forward", "dims: {G: groups, D: C//G}\nforward")
+    text = text.replace(product, "C").replace("forward", f"dims: {{G: groups, C: {product}}}\nforward")
     built(text.replace("[n, g] =", "[n, g < G] =").replace("[d, l]", "[d < D, l]"))
 
 
@@ -116,10 +116,10 @@ def test_a_param_stands_for_a_factor_of_a_shape() -> None:
     text = whole("inputs: {x: {shape: [B, T, heads*D]}}\nparams: {heads: int}", "y[b, t, h, d] = x[b, t, h*D + d]")
     (found,) = diagnosed(text)
     assert found.hints == (
-        "write a name of its own here, such as `E`, and `dims: {D: E//heads}`; where nothing else says how far its "
+        "write a name of its own here, such as `E`, and `dims: {E: heads*D}`; where nothing else says how far its "
         "parts run, `h < heads` and `d < D`",
     )
-    text = text.replace("heads*D", "E").replace("forward", "dims: {D: E//heads}\nforward")
+    text = text.replace("heads*D", "E").replace("forward", "dims: {E: heads*D}\nforward")
     built(text.replace("h, d]", "h < heads, d < D]"))
 
 

@@ -257,7 +257,7 @@ MORE = [
     ),
     (
         whole("inputs: {x: {shape: [..., 2*D]}}", "y[..., d] = x[..., d]*sigmoid(x[..., d + D])"),
-        {"2*D": "E", "forward:": "dims: {D: E//2}\nforward:", "y[..., d": "y[..., d < D"},
+        {"2*D": "E", "forward:": "dims: {E: 2*D}\nforward:", "y[..., d": "y[..., d < D"},
         ["y"],
     ),
     (

@@ -133,8 +133,8 @@ def test_a_group_of_einops_in_a_shape_is_a_dim_that_others_are_worked_out_of(gro
     (found,) = diagnosed(wrong)
     assert found.span is not None
     assert (found.code, found.span.text) == ("OPG224", group)
-    assert said(wrong)[:2] == ["C", "dims: {D: C//H}"]
-    built(wrong.replace(f"{group}]}}}}", "C]}}\ndims: {D: C//H}"))
+    assert said(wrong)[:2] == ["C", "dims: {C: H*D}"]
+    built(wrong.replace(f"{group}]}}}}", "C]}}\ndims: {C: H*D}"))
 
 
 def test_a_group_of_a_result_is_a_product() -> None:

@@ -62,7 +62,7 @@ CASES: list[tuple[str, dict[str, str], Callable[..., torch.Tensor]]] = [
     (
         whole("inputs: {x: {shape: [N, 2*H]}}", "l = x[:, :H]", "r = x[:, H:]", "y = silu(l) * r"),
         {
-            "2*H]}}": "D]}}\ndims: {H: D//2}",
+            "2*H]}}": "D]}}\ndims: {D: 2*H}",
             "l = x[:, :H]": "l[n, d < H] = x[n, d]",
             "r = x[:, H:]": "r[n, d < H] = x[n, d + H]",
             "y = silu(l) * r": "y[n, d] = silu(l[n, d]) * r[n, d]",
@@ -77,7 +77,7 @@ CASES: list[tuple[str, dict[str, str], Callable[..., torch.Tensor]]] = [
     (
         whole("inputs: {x: {shape: [N, 3*H]}}", "q = x[:, :H]", "k = x[:, H:2*H]", "u = x[:, 2*H:]", "y = q*k + u"),
         {
-            "3*H]}}": "D]}}\ndims: {H: D//3}",
+            "3*H]}}": "D]}}\ndims: {D: 3*H}",
             "q = x[:, :H]": "q[n, d < H] = x[n, d]",
             "k = x[:, H:2*H]": "k[n, d < H] = x[n, d + H]",
             "u = x[:, 2*H:]": "u[n, d < H] = x[n, d + 2 * H]",

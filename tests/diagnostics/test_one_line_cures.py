@@ -109,23 +109,23 @@ def test_a_call_with_indices_is_most_likely_a_tensor(call: str, told: str) -> No
 @pytest.mark.parametrize(
     ("more", "statement", "cured"),
     [
-        ("", "y[n, d] = x[n, d]/D", "dims: {D: E//2}\nforward: y[n, d < D] = x[n, d]/D"),
+        ("", "y[n, d] = x[n, d]/D", "dims: {E: 2*D}\nforward: y[n, d < D] = x[n, d]/D"),
         (
             "outputs: {y: {shape: [N, D]}}\n",
             "y[n, d] = x[n, d]/D",
-            "dims: {D: E//2}\noutputs: {y: {shape: [N, D]}}\nforward: y[n, d] = x[n, d]/D",
+            "dims: {E: 2*D}\noutputs: {y: {shape: [N, D]}}\nforward: y[n, d] = x[n, d]/D",
         ),
         (
             "dims: {H: D//2}\n",
             "y[n, h < H] = x[n, D + h]",
-            "dims: {D: E//2, H: D//2}\nforward: y[n, h < H] = x[n, D + h]",
+            "dims: {E: 2*D, H: D//2}\nforward: y[n, h < H] = x[n, D + h]",
         ),
     ],
 )
 def test_what_a_refused_size_is_made_of_is_no_second_mistake(more: str, statement: str, cured: str) -> None:
     (found,) = diagnosed(f"op: a\ninputs: {{x: {{shape: [N, 2*D]}}}}\n{more}forward: {statement}\n")
     assert found.code == "OPG224"
-    assert "such as `E`, and `dims: {D: E//2}` with `d < D`" in found.hints[0]
+    assert "such as `E`, and `dims: {E: 2*D}` with `d < D`" in found.hints[0]
     built(f"op: a\ninputs: {{x: {{shape: [N, E]}}}}\n{cured}\n")
 
 

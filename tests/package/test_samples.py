@@ -28,6 +28,15 @@ tests: {{sizes: {{Q: 5}}}}
 """
 
 
+HALVES = """
+op: halves
+inputs: {{x: {{shape: [D]}}, w: {{shape: [H]}}}}
+dims: {{D: 2*H}}
+forward: y[h] = x[h + H]*w[h]
+tests: {{sizes: {{D: {}}}}}
+"""
+
+
 def volume(p: list[Point]) -> float:
     """The volume that three edges from the first of four points span, in units of their lengths."""
     u, v, w = ([a - b for a, b in zip(q, p[0], strict=True)] for q in p[1:])
@@ -197,6 +206,9 @@ def test_sizes_are_odd_where_formulas_need_that() -> None:
         ("\nop: far\ninputs: [x]\nforward: y = x*log(-1 - x**2)\n", ""),
         ("\nop: far\ninputs: {x: {shape: [N]}}\nforward: y = x[N - 20]\n", "nothing tests `far`"),
         (FAR + "tests: {sizes: {N: 24}}\n", ""),
+        (HALVES.format(6), ""),
+        (HALVES.format(5), "nothing tests `halves`"),
+        (HALVES.format("6, H: 2"), "nothing tests `halves`"),
     ],
 )
 def test_it_is_told_that_nothing_is_tested(text: str, told: str) -> None:

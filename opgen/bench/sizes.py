@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from opgen.ir.program import Axis, Kind, Program, Scatter, parts, statement_reads
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, children
+from opgen.ir.scalar import BATCH, Apply, Batch, Dim, Index, Param, Read, Scalar, children, walk
 from opgen.opt.order import is_data, typical_sizes
 from opgen.package.samples import Chooser, SampleCase
 
@@ -131,16 +131,23 @@ def _typical(p: Program) -> dict[str, int]:
 
 
 def _windows(p: Program) -> set[str]:
-    """The dims of weights only whose index is added to another one to find a position: how large a window is."""
+    """The dims of weights only whose index is added to another one to find a position: how large a window is.
+
+    One that the other is multiplied by is a part of a larger dim.
+    """
     data = {s for t in p.inputs if is_data(t.shape, [t.shape for t in p.inputs]) for s in t.shape}
     kept = {*data, *(s for o in p.outputs for s in o.shape)}
     found: set[str] = set()
     for s in parts(p.statements):
         loops = {a.name: a.extent for a in (*s.axes, *s.loops) if isinstance(a, Axis)}
         at = [q for r in statement_reads(s) for q in r.at] + (list(s.at) if isinstance(s, Scatter) else [])
-        for names in (_added(q) for q in at if not isinstance(q, Batch)):
-            extents = [loops[n] for n in names if n in loops]
-            found |= {e.name for e in extents if len(extents) > 1 and isinstance(e, Dim) and e not in kept}
+        for q in at:
+            if isinstance(q, Batch):
+                continue
+            extents = [loops[n] for n in _added(q) if n in loops]
+            parts_of = {a for e in walk(q) if isinstance(e, Apply) and e.fn == "mul" for a in e.args}
+            known = {*kept, *parts_of}
+            found |= {e.name for e in extents if len(extents) > 1 and isinstance(e, Dim) and e not in known}
     return found
 
 

@@ -244,10 +244,10 @@ class _PartCode(Runs):
             read = "opmath_t" if chooses else "scalar_t"
             head = f"rt::lanes<rt::lane_count, {read}>(run.size, {self.scope.held(lines)}(int64_t{i}, int lane) {{"
         else:
-            each_of = "each_of_row<rt::lane_count>" if self.scope.has_rows else self._each_of(body)
-            head = f"rt::{each_of}(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
-        each = self.at_rest(around, block(head, lines, "});"), "run.size")
-        return [*around.plain, *self.ahead(around), *each, *around.behind]
+            each = "rt::each_of_row<rt::lane_count>" if self.scope.has_rows else self._each_of(body)
+            head = f"{each}(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
+        run = self.at_rest(around, block(head, lines, "});"), "run.size")
+        return [*around.plain, *self.ahead(around), *run, *around.behind]
 
     # --- runs of points side by side ---------------------------------------------------------------------------------
 
@@ -326,8 +326,8 @@ class _PartCode(Runs):
         lines = self.each(body, "i")
         self.outer_locals = saved
         i = named("i", lines)
-        of = f"each({around.span}" if around.span else f"{self._each_of(body)}(columns.size"
-        each = block(f"rt::{of}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
+        of = f"rt::each({around.span}" if around.span else f"{self._each_of(body)}(columns.size"
+        each = block(f"{of}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         head = f"{through}, columns.at, [&](const auto&{named('point', run)}) {{"
         runs = self._under(condition, [*places, *block(head, run, "});")])
@@ -359,8 +359,8 @@ class _PartCode(Runs):
         """Lanes keep their order where they add to shared places one by one; a run of what is added may be short."""
         now = tuple(n for n in body if n not in self.added)
         if any(isinstance(n, Atomic) for n in inside(now)):
-            return "each_in_order"
-        return "each_of_row<rt::lane_count>" if all(isinstance(n, Let) for n in now) else "each"
+            return "rt::each_in_order"
+        return "rt::each_of_row<rt::lane_count>" if all(isinstance(n, Let) for n in now) else "rt::each"
 
     def _places(self, loop: For, where: str) -> list[str]:
         """A loop that goes on from what it stored: at each of its places, everything lane by lane."""

@@ -51,9 +51,9 @@ def test_printed(e: Scalar, native: str, torch: str) -> None:
 
 def test_the_cpu_has_a_function_for_the_exponential_of_a_negative_square() -> None:
     printer = Printer(CPU, _leaf)
-    assert printer(call("exp", neg(call("square", mul(P, X))))) == "rt::gaussian(p * x)"
-    assert printer(call("exp", call("square", X))) == "rt::exp(rt::square(x))"
-    assert printer(call("exp", neg(mul(X, Y)))) == "rt::exp(-(x * y))"
+    assert printer(call("exp", neg(call("square", mul(P, X))))) == "near::gaussian(p * x)"
+    assert printer(call("exp", call("square", X))) == "near::exp(rt::square(x))"
+    assert printer(call("exp", neg(mul(X, Y)))) == "near::exp(-(x * y))"
 
 
 def test_kinds() -> None:

@@ -48,7 +48,12 @@ inline void store(const Tensor<T>& tensor, int64_t at, V value) {
 // Every n-th element: of a few n known here, compilers make shuffles of vectors.
 template <int64_t step, typename Memory, typename To>
 OPGEN_INLINE void gather_apart(const Memory* from, int64_t size, To* to) {
-  for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+  if constexpr (std::is_same_v<To, BFloat16>) {
+    gather_apart<step>(&from->bits, size, &to->bits);
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+  }
 }
 
 // Copies a run into a buffer, or from a buffer to where it belongs.

@@ -83,11 +83,21 @@ inline void widen(const uint16_t* from, int64_t step, int64_t size, int64_t dtyp
     for (int64_t i = 0; i < size; ++i) to[i] = from_bfloat16(from[i * step]);
   }
 }
-inline void narrow(const float* from, int64_t size, int64_t dtype, uint16_t* to, int64_t step) {
+inline void narrow_side_by_side(const float* from, int64_t size, int64_t dtype, uint16_t* to) {
   if (dtype == OPGEN_FLOAT16) {
-    for (int64_t i = 0; i < size; ++i) to[i * step] = to_half(from[i]);
+    for (int64_t i = 0; i < size; ++i) to[i] = to_half(from[i]);
   } else {
-    for (int64_t i = 0; i < size; ++i) to[i * step] = to_bfloat16(from[i]);
+    for (int64_t i = 0; i < size; ++i) to[i] = to_bfloat16(from[i]);
+  }
+}
+inline void narrow(const float* from, int64_t size, int64_t dtype, uint16_t* to, int64_t step) {
+  if (step == 1) return narrow_side_by_side(from, size, dtype, to);
+  constexpr int64_t most = 256;
+  uint16_t words[most];  // what is to be apart would be narrowed one by one
+  for (int64_t first = 0; first < size; first += most) {
+    const int64_t count = size - first < most ? size - first : most;
+    narrow_side_by_side(from + first, count, dtype, words);
+    for (int64_t i = 0; i < count; ++i) to[(first + i) * step] = words[i];
   }
 }
 

@@ -86,10 +86,8 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
     return;
   }
   T* to = static_cast<T*>(tensor.data) + at;
-  if constexpr (is_stored<T>) {  // apart, numbers are narrowed one by one
-    T words[block];
-    for (int64_t i = 0; i < size; ++i) words[i] = static_cast<T>(from[i]);
-    for (int64_t i = 0; i < size; ++i) to[i * step] = words[i];
+  if constexpr (is_stored<T>) {
+    narrow(from, size, OPGEN_BFLOAT16, reinterpret_cast<uint16_t*>(to), step);
   } else {
     for (int64_t i = 0; i < size; ++i) to[i * step] = static_cast<T>(from[i]);
   }

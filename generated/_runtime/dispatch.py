@@ -362,13 +362,6 @@ class Op(ABC):
         ctx.levels, ctx.others = levels, args[self.count :]
         self.save(ctx, args[: self.count], results)
 
-    def settled(self, names: Sequence[str], tangents: Sequence[Any]) -> list[Any]:
-        """Tangents of some results with memory of their own: torch wants them laid out exactly as the results."""
-        views = [f"tangent_{n}" in self.definition.views for n in names]
-        form = torch.contiguous_format
-        pairs = zip(views, tangents, strict=True)
-        return [t if t is None else t.clone(memory_format=form) if v else t.contiguous() for v, t in pairs]
-
     def refuse(self, how: str) -> None:
         raise RuntimeError(f"{self.definition.name} cannot be differentiated {how}")
 

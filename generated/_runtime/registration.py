@@ -168,7 +168,7 @@ class Forward(Op):
                     carried[f"tangent_{name}"] = carried[name]
         results = run(self.definition.tangent, values, carried, private.below_level)
         names = self.active + self.sums
-        found = dict(zip(names, self.settled(names, results), strict=True))
+        found = dict(zip(names, settled(self.definition, names, results, {}), strict=True))
         return self.packed([found.get(n) for n in self.results])
 
 
@@ -242,11 +242,8 @@ class Backward(Op):
                 carried[f"tangent_{name}"] = carried[name]
         results = run(d.backward_tangent, values, carried, private.below_level)
         mask = dict(zip(d.inputs, values[MASK], strict=True))
-        settled = self.settled(self.results, results)
-        found = [r if mask[n] else None for n, r in zip(self.wrt, settled, strict=True)]
-        if carried:
-            found = [total(r, carried[n]) for n, r in zip(self.results, found, strict=True)]
-        return self.packed(found)
+        found = settled(d, self.results, results, carried)
+        return self.packed([r if mask[n] else None for n, r in zip(self.wrt, found, strict=True)])
 
 
 def sized(like: Tensor, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
@@ -260,6 +257,25 @@ def added(some: Arguments, others: Arguments) -> Arguments:
     """Gradients that come two ways."""
     pairs = zip(some, others, strict=True)
     return tuple([b if a is None else a if b is None else a + b for a, b in pairs])
+
+
+def settled(
+    d: Definition, names: Sequence[str], tangents: Sequence[Tensor | None], summed: Carried
+) -> list[Tensor | None]:
+    """Tangents of some results, summed as those are, with memory of their own and laid out as torch wants them.
+
+    What is done to them is differentiated in turn, as what they are made of is.
+    """
+    there = [n for n, t in zip(names, tangents, strict=True) if t is not None]
+
+    def settle(*found: Tensor) -> tuple[Tensor, ...]:
+        whole = [total(t, summed[n]) if summed else t for n, t in zip(there, found, strict=True)]
+        views = [f"tangent_{n}" in d.views for n in there]
+        form = torch.contiguous_format
+        return tuple(t.clone(memory_format=form) if v else t.contiguous() for v, t in zip(views, whole, strict=True))
+
+    made = iter(private.below_level(settle, [t for t in tangents if t is not None]))
+    return [None if t is None else next(made) for t in tangents]
 
 
 def or_zero(tangent: Tensor | None, operand: Tensor | None) -> Tensor | None:

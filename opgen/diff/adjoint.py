@@ -81,7 +81,9 @@ def varied(p: Program, sources: Sequence[str]) -> dict[str, None]:
     found = dict.fromkeys(sources)
     for s in p.statements:
         if isinstance(s, Recurrence):
-            for _ in s.steps:
+            known = -1
+            while known != len(found):  # steps read those behind them, one place back
+                known = len(found)
                 found.update((c.target, None) for c in s.steps if _depends(c, (c.body,), found))
             continue
         if _depends(s, bodies(s), found):

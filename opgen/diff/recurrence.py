@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from opgen.diff.algebra import total
 from opgen.diff.contribution import Contribution, renamed_contribution
 from opgen.diff.partials import value_reads
-from opgen.diff.structure import Builder, tensors_of
+from opgen.diff.structure import Builder, reached, tensors_of
 from opgen.ir.point import positions
 from opgen.ir.program import Compute, Recurrence, Statement
 from opgen.ir.scalar import Read, Scalar
@@ -22,12 +22,8 @@ from opgen.ir.scalar import Read, Scalar
 
 def reached_steps(s: Recurrence, seeds: Sequence[str], varied: dict[str, None]) -> tuple[Compute, ...]:
     """The steps that some cotangent reaches, last first."""
-    reached = dict.fromkeys(seeds)
-    for _ in s.steps:
-        for c in s.steps:
-            if c.target in reached:
-                reached.update((r.tensor, None) for r in value_reads(c.body) if r.tensor in s.targets)
-    return tuple(c for c in reversed(s.steps) if c.target in reached and c.target in varied)
+    found = reached(s, seeds, lambda c: (r.tensor for r in value_reads(c.body)))
+    return tuple(c for c in reversed(s.steps) if c.target in found and c.target in varied)
 
 
 def dependent(statements: Sequence[Statement], names: Sequence[str]) -> dict[str, None]:

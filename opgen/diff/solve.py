@@ -249,7 +249,7 @@ class _System:
     # --- what is found -------------------------------------------------------------------------------------------
 
     def solution(self, loops: Sequence[Loop], known: Sequence[Loop], active: Scalar) -> Solution | None:
-        if any(u.extent is None for u in self.unknowns):
+        if any(u.extent is None or _varies(u.extent) for u in self.unknowns):
             return None
         own = {u.leaf.name for u in self.unknowns}
         free: list[Loop] = [a for a in loops if not isinstance(a, Axis) or a.name in own]
@@ -298,6 +298,11 @@ def _nesting(e: Scalar) -> int:
     return max((_nesting(c) for c in children(e)), default=0) + isinstance(e, Read)
 
 
+def _varies(extent: Scalar) -> bool:
+    """Whether an extent, as that of the remainder of `i % n[k]`, differs between points: no loop has such a one."""
+    return any(isinstance(n, Index | Read) for n in walk(extent))
+
+
 def _looks(e: Scalar) -> bool:
     return any(isinstance(n, Read) for n in walk(e))
 
@@ -339,8 +344,8 @@ def solve(
 ) -> Solution | None:
     """The points of `loops` at which every pair of scalars is equal, given the `known` indices.
 
-    Outside of `active` nothing counts, so that equalities in it are equations as well. None: a range is unknown, which
-    does not happen where `quotients` are left as they are.
+    Outside of `active` nothing counts, so that equalities in it are equations as well. None: a range is unknown or
+    varies, which does not happen where `quotients` are left as they are.
     """
     axes = [a for a in loops if isinstance(a, Axis)]
     names = Names([a.name for a in (*axes, *known) if isinstance(a, Axis)], first=1)

@@ -6,7 +6,7 @@ read, and finds for every dim an argument that still tells its size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -102,13 +102,21 @@ def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statem
 
 def _needed_steps(s: Recurrence, needed: dict[str, None]) -> Recurrence:
     """The recurrence with the steps that are wanted or that those read; untouched where none is."""
-    wanted = {t: None for t in s.targets if t in needed}
-    for _ in s.steps:
-        for c in s.steps:
-            if c.target in wanted:
-                wanted.update((t, None) for t in tensors_of(c) if t in s.targets)
+    wanted = reached(s, needed, tensors_of)
     steps = tuple(c for c in s.steps if c.target in wanted)
     return replace(s, steps=steps) if steps else s
+
+
+def reached(s: Recurrence, seeds: Iterable[str], read: Callable[[Compute], Iterable[str]]) -> dict[str, None]:
+    """The targets among the seeds and those that their steps read, directly or not."""
+    made = {c.target: c for c in s.steps}
+    found = {t: None for t in seeds if t in made}
+    left = list(found)
+    while left:
+        more = [t for t in dict.fromkeys(read(made[left.pop()])) if t in made and t not in found]
+        found.update(dict.fromkeys(more))
+        left += more
+    return found
 
 
 def tensors_of(s: Statement) -> tuple[str, ...]:

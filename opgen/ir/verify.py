@@ -100,6 +100,8 @@ def _check_statement(scope: _Scope, known: dict[str, Shape], s: Compute | Scatte
     for a in (*(s.axes), *(s.over if isinstance(s, Compute) else s.loops)):
         if isinstance(a, Axis):
             _check_scalar(scope, known, where, a.extent, set(), False)
+            if any(isinstance(n, Read) for n in walk(a.extent)):
+                raise IllegalProgramError(f"{where}: the extent of {a.name} depends on data")
 
 
 def _check_op(where: str, s: Compute) -> None:

@@ -8,6 +8,7 @@ stands under a condition is evaluated under it still. In goes a program, out com
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import assert_never
 
 from opgen.diff.structure import alone
@@ -81,7 +82,7 @@ def in_parts(p: Program) -> Program:
     return replace(p, statements=tuple(done)) if cutter.parted else p
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Path:
     """A condition under which an expression is evaluated, and those around it."""
 
@@ -101,6 +102,7 @@ class _Split:
     program: Program
     parts: list[Compute] = field(default_factory=list)  # of the formula at hand
     known: dict[Compute, Read] = field(default_factory=dict)
+    seen: dict[tuple[Scalar, _Path | None], tuple[Scalar, Extent]] = field(default_factory=dict)
     target: str = ""
     loops: tuple[Loop, ...] = ()
     parted: bool = False
@@ -150,11 +152,17 @@ class _Split:
     def formula(self, target: str, e: Scalar, loops: tuple[Loop, ...]) -> Scalar:
         if not _extent(e).large:
             return e
-        self.target, self.loops, self.known = target, loops, {}
+        self.target, self.loops, self.known, self.seen = target, loops, {}, {}
         return self.cut(e, None)[0]
 
     def cut(self, e: Scalar, path: _Path | None) -> tuple[Scalar, Extent]:
-        """The expression with operands stated until what is left is a part."""
+        """The expression with operands stated until what is left is a part; the same one again where it was seen."""
+        key = e, path
+        if key not in self.seen:
+            self.seen[key] = self._cut(e, path)
+        return self.seen[key]
+
+    def _cut(self, e: Scalar, path: _Path | None) -> tuple[Scalar, Extent]:
         operands = self.operands(e, path)
         found = extent_of(e, tuple(x for _, x, _ in operands))
         while (found.size > _PART or found.derivative > _PART) and (k := self.largest(operands)) is not None:
@@ -220,6 +228,7 @@ def _under(path: _Path | None, c: Scalar) -> _Path:
     return path if path is not None and path.has(c) else _Path(c, path)
 
 
+@lru_cache(maxsize=1 << 16)
 def _extent(e: Scalar) -> Extent:
     inner = e.args if isinstance(e, Apply) else (e.arg,) if isinstance(e, Cast) else ()
     return extent_of(e, tuple(map(_extent, inner)))

@@ -45,7 +45,17 @@ from opgen.opt.cse import canonical
 from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.slopes import constants, is_slope, varying
-from opgen.opt.weigh import again, asks_what_is_given, compared, counted, independent, is_copy, is_dear, rounded
+from opgen.opt.weigh import (
+    again,
+    asks_what_is_given,
+    compared,
+    counted,
+    independent,
+    is_copy,
+    is_dear,
+    read_outside,
+    rounded,
+)
 
 _ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
 
@@ -125,18 +135,17 @@ class _Values:
         self.early = {t.name for t in g.inputs if t.role is not Role.COTANGENT} | {s.target for s in parts(early)}
         self.order = dict.fromkeys(t.name for t in g.inputs if t.role is not Role.COTANGENT)
         for whole in g.statements:
+            together = read_outside(whole) if isinstance(whole, Recurrence) else None
             for s in parts((whole,)):
                 if s.target in self.early:
-                    self.values.append((whole, s, self.needs(whole, s)))
+                    self.values.append((whole, s, self.needs(s) if together is None else together))
                     self.order[s.target] = None
                 else:
                     self.want(whole, s)
         self.wanted.update((o.value, None) for o in g.outputs if o.value in self.early)
 
-    def needs(self, whole: Statement, s: Compute | Scatter) -> tuple[str, ...]:
+    def needs(self, s: Compute | Scatter) -> tuple[str, ...]:
         """What a statement that no cotangent enters is computed from."""
-        if isinstance(whole, Recurrence):
-            return tuple(r.tensor for r in statement_reads(whole) if r.tensor not in targets(whole))
         found: dict[str, None] = {}
         for e, loops in _bodies(s):
             found.update(dict.fromkeys(self.inside(e, s, loops, guarded=False)))

@@ -37,7 +37,7 @@ from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.normal import is_normal, opened
 from opgen.opt.slopes import varying
-from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, rounded
+from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, read_outside, rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +139,12 @@ def _chosen(
     for whole in early:
         fixed = any(t in exact for t in targets(whole)) and not is_copy(whole, inputs)
         fixed = fixed or any(t in results for t in targets(whole))
+        outside = read_outside(whole)
         for s in parts((whole,)):
             cost = None if fixed else hints.weight(s.shape, s.kind) * (1 if s.target in alive else 2)
             cost = 0 if s.target in (leaves or ()) else cost
             recomputable = fixed or not is_dear(whole) or again(whole, growth) or _counts(whole, leaves)
-            values.append(Value(s.target, _outside(whole), cost, recomputable, s.target in wanted))
+            values.append(Value(s.target, outside, cost, recomputable, s.target in wanted))
     return tuple(n for n in minimum_cut(values) if n in mine)
 
 
@@ -151,11 +152,6 @@ def _counts(s: Statement, leaves: tuple[str, ...] | None) -> bool:
     """Whether a statement counts kept conditions."""
     found = counted(s)
     return bool(found) and all(isinstance(c, Read) and c.tensor in (leaves or ()) for c in found)
-
-
-def _outside(s: Statement) -> tuple[str, ...]:
-    """What a statement reads of others; one whose dtype alone it asks for it need not have."""
-    return tuple(r.tensor for r in statement_reads(s) if r.tensor not in targets(s))
 
 
 def _extended(

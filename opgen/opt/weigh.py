@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from opgen.diff.laziness import GIVEN
 from opgen.diff.structure import tensors_of
 from opgen.ir.growth import Growth
-from opgen.ir.program import Compute, Kind, Program, Role, Scatter, Statement, Tensor, statement_scalars, targets
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Program,
+    Role,
+    Scatter,
+    Statement,
+    Tensor,
+    statement_reads,
+    statement_scalars,
+    targets,
+)
 from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Lit, Param, Read, Scalar, walk
 
 
@@ -87,3 +98,9 @@ def rounded(p: Program) -> frozenset[str]:
     """The outputs that are stored with less than was computed: who reads the value cannot read those."""
     whole = {Kind.FLOAT: "float64", Kind.INT: "int64", Kind.BOOL: "bool"}
     return frozenset(o.value for o in p.outputs if o.dtype and o.dtype != whole.get(o.kind))
+
+
+def read_outside(s: Statement) -> tuple[str, ...]:
+    """What a statement reads of others; one whose dtype alone it asks for it need not have."""
+    own = frozenset(targets(s))
+    return tuple(r.tensor for r in statement_reads(s) if r.tensor not in own)

@@ -107,21 +107,23 @@ class _Loop:
     now: dict[str, str] = field(default_factory=dict)
     before: dict[str, str] = field(default_factory=dict)
     slices: dict[tuple[str, int], str] = field(default_factory=dict)  # tensor and axis -> what holds a slice of it
+    steps: dict[str, Compute] = field(default_factory=dict)
     starts: dict[str, Scalar | None] = field(default_factory=dict)  # what a step has one place back of the first
     local: dict[str, str] = field(default_factory=dict)
     tensors: list[Tensor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.index = self.scope.fresh(self.source.along.name)
+        self.steps = {c.target: c for c in self.source.steps}
         for c in self.source.steps:
             self.now[c.target] = self.names.fresh(f"{c.target}_{self.index}")
-            self.starts[c.target] = self._starts_of(c.target)
+        self.starts = self._starts()
 
     def _axes(self, target: str) -> tuple[Loop, ...]:
         return tuple(a for a in self._step(target).axes if a != self.source.along)
 
     def _step(self, target: str) -> Compute:
-        return next(c for c in self.source.steps if c.target == target)
+        return self.steps[target]
 
     # --- what a step reads -------------------------------------------------------------------------------------------
 
@@ -138,15 +140,23 @@ class _Loop:
             case _:
                 return e
 
-    def _starts_of(self, target: str) -> Scalar | None:
+    def _starts(self) -> dict[str, Scalar | None]:
         """What every read of a step one place back reads instead at the first place, if that is one thing."""
         nodes: Counter[Scalar] = Counter()
         for c in self.source.steps:
             nodes.update(occurrences(c.body))
-        back = {n: k for n, k in nodes.items() if isinstance(n, Read) and n.tensor == target and self._is_back(n)}
-        guarded = {n: k for n, k in nodes.items() if isinstance(n, Apply) and n.fn == "where" and n.args[2] in back}
-        found = {self._start_in(n, target) for n in guarded}
-        return found.pop() if len(found) == 1 and sum(guarded.values()) == sum(back.values()) else None
+        back: Counter[str] = Counter()  # how many reads there are, of each step, and how many of them are guarded
+        guarded: Counter[str] = Counter()
+        found: dict[str, dict[Scalar | None, None]] = {t: {} for t in self.steps}
+        for n, k in nodes.items():
+            match n:
+                case Read(tensor) if tensor in found and self._is_back(n):
+                    back[tensor] += k
+                case Apply("where", (_, _, Read(tensor) as r)) if tensor in found and self._is_back(r):
+                    guarded[tensor] += k
+                    found[tensor][self._start_in(n, tensor)] = None
+        sure = {t: next(iter(starts)) for t, starts in found.items() if len(starts) == 1 and guarded[t] == back[t]}
+        return {t: sure.get(t) for t in self.steps}
 
     def _start_in(self, e: Apply, target: str) -> Scalar | None:
         """The start of a guarded read one place back, as a number or an access at the axes of the step."""

@@ -42,6 +42,9 @@ NAIVE = {
     "log2(1 + exp(x))": (8, 8),
     "exp(x)/(exp(x) + exp(2*x))": (4, 8),
     "softplus(x) - x": (4, 4),
+    "1 - tanh(x)**2": (8, 8),
+    "2*sigmoid(x) - 1": (4, 8),
+    "1 - 2*sigmoid(x)": (4, 8),
     "sigmoid(x + 0.5) - sigmoid(x - 0.5)": (32, math.inf),  # of the sums, x is rounded; the derivative is 0 at 0
 }
 

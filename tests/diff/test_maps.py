@@ -10,6 +10,7 @@ from opgen.diff.adjoint import adjoint
 from opgen.ir.interp import run
 from opgen.ir.program import Program, Scatter
 from opgen.ir.text import statement
+from opgen.ir.verify import verify
 from tests.diff.random_maps import check, noise, random_case
 from tests.lower.specs import elementwise, program
 
@@ -104,6 +105,14 @@ def test_forms(formula: str, inputs: str, expected: str) -> None:
 def test_gathers_of_large_tables_scatter() -> None:
     p = program(elementwise("y[b, d] = w[ids[b], d]", "{w: {shape: [V, D]}, ids: {shape: [B], dtype: int}}"))
     assert isinstance(adjoint(p).statements[0], Scatter)
+
+
+@pytest.mark.parametrize("position", ["i % clamp(n[...], 1, 3)", "i // clamp(n[...], 1, 3)"])
+def test_digits_to_a_base_that_varies_are_no_loops(position: str) -> None:
+    inputs = "{w: {shape: [3]}, x: {shape: [..., M]}, n: {shape: [...], dtype: int}}"
+    backward = adjoint(program(elementwise(f"y[..., i] = w[{position}]*x[..., i]", inputs)))
+    verify(adjoint(backward))
+    assert isinstance(backward.statements[0], Scatter)
 
 
 def test_pads_are_dropped_by_a_scatter() -> None:

@@ -182,3 +182,13 @@ def switches(n: int) -> str:
 
 
 CHAINS["switches"] = switches
+
+
+def steps_of_a_recurrence(n: int) -> str:
+    """Names that one recurrence computes together."""
+    lines = [f"t{k}[..., k] = tanh(t{k - 1}[..., k]*w[..., k])" for k in range(1, n)]
+    first = f"t0[..., k] = x[..., k] + 0.5*t{n - 1}[..., k - 1]"
+    return _spec([first, *lines, f"y[..., k] = t{n - 1}[..., k]"], _ROWS)
+
+
+CHAINS["steps of a recurrence"] = steps_of_a_recurrence

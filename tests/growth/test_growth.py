@@ -55,7 +55,15 @@ def test_work_grows_with_the_formula(kind: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("kind", "n"), [("chain of softmax", 35), ("chain of extremes", 26), ("nest of clip", 30)])
+@pytest.mark.parametrize(
+    ("kind", "n"),
+    [
+        ("chain of softmax", 35),
+        ("chain of extremes", 26),
+        ("nest of clip", 30),
+        ("chain of steps of a recurrence", 10),
+    ],
+)
 def test_work_is_in_proportion(kind: str, n: int) -> None:
     """What is looked for in a whole kernel or program is looked for once, not once for each of its statements.
 

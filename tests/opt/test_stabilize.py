@@ -63,9 +63,11 @@ CASES = {
     "sin(x)/x": "sinc(x/pi)",
     "sqrt(x**2 + (3*x)**2)": "hypot(x, 3*x)",
     "exp(x)/(1 + exp(x))**2": "sigmoid(x)*sigmoid(-x)",
-    "2/(1 + exp(-2*x)) - 1": "tanh(2*x/2)",
+    "2/(1 + exp(-2*x)) - 1": "where(abs(2*x) < 1, tanh(2*x/2), abs(sigmoid(2*x)) - sigmoid(-(2*x)))",
+    "sigmoid(x) - sigmoid(-x)": "tanh(x/2)",
     "log(exp(x) - 1)": "x + log1mexp(x)",
-    "1 - tanh(x)**2": "4*sigmoid(2*x)*sigmoid(-2*x)",
+    "1 - tanh(x)**2": "1/cosh(x)**2",
+    "sinh(x)/cosh(x)**2": "tanh(x)/cosh(x)",
     "(1 - cos(x))/x**2": "0.5*square(sinc(x/(2*pi)))",
 }
 
@@ -154,7 +156,14 @@ def test_exact_turns_it_off() -> None:
     "naive",
     [
         *("log(1 + exp(x))", "x*tanh(log(1 + exp(x)))", "x/(1 + exp(-x))", "log(cosh(x))", "1/(1 + exp(-x))**2"),
-        *("x/(1 + exp(x))**3", "1/square(1 + exp(-x))", "(1 + exp(-x))**-2", "exp(-x)/(1 + exp(-x))**3"),
+        *(
+            "1/cosh(x)",
+            "1/cosh(x)**2",
+            "x/(1 + exp(x))**3",
+            "1/square(1 + exp(-x))",
+            "(1 + exp(-x))**-2",
+            "exp(-x)/(1 + exp(-x))**3",
+        ),
     ],
 )
 def test_gradients_of_naive_formulas_are_finite_everywhere(naive: str) -> None:

@@ -76,6 +76,23 @@ def test_towers_of_transforms(affine: Any) -> None:
     torch.testing.assert_close(towers[-1](affine)(*y), towers[-1](reference)(*y))
 
 
+@pytest.mark.parametrize(
+    ("formula", "torch_form"),
+    [
+        ("y[k, n] = sin(x[n, k])", lambda x: x.mT.sin()),
+        ("h[n, k] = exp(-h[n, k - 1])*x[n, k]\n  y[n] = h[n, K - 1]", lambda x: torch.exp(-x[:, 0]) * x[:, 1]),
+    ],
+)
+def test_tangents_that_are_copied_have_tangents(
+    build_operator: Any, formula: str, torch_form: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    spec = f"op: twice_pushed\ninputs: {{x: {{shape: [N, K]}}}}\noutputs: [y]\nforward: |\n  {formula}\n"
+    made = build_operator(spec).twice_pushed
+    x, v = doubles(3, 2), doubles(3, 2)
+    for f in (lambda f: lambda x: jvp(f, (x,), (v,))[1], jacfwd):
+        torch.testing.assert_close(f(f(made))(x), f(f(torch_form))(x))
+
+
 def test_errors_name_operator_operand_and_sizes(affine: Any) -> None:
     x, w = doubles(2, 3), doubles(4, 3)
     for call, words in (

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from .graphs import in_graph, require
+from .reduced import reduced
 
 Dims = int | tuple[int, ...]
 
@@ -399,6 +400,5 @@ def _combined(x: Tensor, dim: int, index: Tensor, values: Tensor, op: str, padde
     if op == "sum":
         out = x.index_add(dim, index, values) if index.ndim < x.ndim else x.scatter_add(dim, index, values)
     else:
-        shape = (-1, *(1,) * (x.ndim - 1)) if index.ndim < x.ndim else index.shape
-        out = x.scatter_reduce(dim, index.reshape(shape).expand(values.shape), values, op)
+        out = reduced(x, dim, index, values, op)
     return out.narrow(dim, 0, size) if padded else out

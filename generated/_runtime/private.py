@@ -92,6 +92,11 @@ def plain(args: Sequence[Any]) -> bool:
     )
 
 
+def in_forward_mode() -> bool:
+    """May there be tensors with tangents?"""
+    return forward_ad._current_level >= 0
+
+
 def kept(key: str) -> Any:
     """What this thread keeps under a key, or None. Torch hands it on to the threads of a backward pass."""
     if _is_kept is None or _kept is None or _keep is None:

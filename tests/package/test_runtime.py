@@ -93,6 +93,37 @@ def test_tangents_that_are_copied_have_tangents(
         torch.testing.assert_close(f(f(made))(x), f(f(torch_form))(x))
 
 
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        ("y[at[n], d] *= x[n, d]", "rows"),
+        ("y[at[n] + d, d] *= x[n, d]", "elements"),
+        ("pad(y[at[n] - 1, d]) *= x[n, d]", ""),
+    ],
+)
+def test_scattered_products_have_tangents_of_every_order(build_operator: Any, statement: str, index: str) -> None:
+    """`scatter_reduce` with `prod` has none in torch."""
+    spec = "op: multiplied\ninputs: {x: {shape: [N, D]}, at: {shape: [N], dtype: int}}\noutputs: [y]\n"
+    made = build_operator(f"{spec}forward: |\n  y[s < 4, d < D] = 2\n  {statement}\n").multiplied
+    at, x, v = torch.tensor([0, 2, 2, 0, 1, 0]), doubles(6, 2), doubles(6, 2)
+
+    def plainly(x: torch.Tensor) -> torch.Tensor:
+        rows = [[torch.full((), 2.0, dtype=x.dtype) for _ in range(2)] for _ in range(4)]
+        for n, d in itertools.product(range(6), range(2)):
+            place = int(at[n]) + (d if index == "elements" else 0 if index else -1)
+            if place >= 0:
+                rows[place][d] = rows[place][d] * x[n, d]
+        return torch.stack([torch.stack(r) for r in rows])
+
+    def pushed(f: Any) -> Any:
+        return lambda x: jvp(f, (x,), (v,))[1]
+
+    for tower in (pushed, lambda f: pushed(pushed(f)), lambda f: pushed(pushed(pushed(f)))):
+        torch.testing.assert_close(tower(lambda x: made(x, at))(x), tower(plainly)(x))
+    none = jvp(lambda x: made(x, at[:0]), (x[:0],), (v[:0],))
+    torch.testing.assert_close(none, (torch.full((4, 2), 2.0, dtype=x.dtype), torch.zeros(4, 2, dtype=x.dtype)))
+
+
 def test_errors_name_operator_operand_and_sizes(affine: Any) -> None:
     x, w = doubles(2, 3), doubles(4, 3)
     for call, words in (

@@ -34,7 +34,7 @@ def runtime() -> dict[str, Any]:
     """What printed functions call: a module of a package, which imports others of it."""
     package = sys.modules.setdefault(_PACKAGE, ModuleType(_PACKAGE))
     package.__path__ = []
-    for name in ("private", "graphs"):
+    for name in ("private", "graphs", "reduced"):
         module = sys.modules.setdefault(f"{_PACKAGE}.{name}", ModuleType(f"{_PACKAGE}.{name}"))
         module.__package__ = _PACKAGE
         exec(fill(f"runtime/{name}.py.j2", header=""), vars(module))

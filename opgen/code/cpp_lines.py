@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from opgen.code.cpp_access import Access
 from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import CpuScope
+from opgen.code.cpp_statements import NamedRow
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import stored_type
 from opgen.ir.program import Axis, Kind
@@ -39,6 +40,7 @@ class Lines:
     asking: Callable[[Access], str] | None = None  # what asks for rows ahead that elements of an access name
     asked: frozenset[str] = frozenset()  # tensors that positions and conditions of the body read
     resting: list[str] = field(default_factory=list)  # reads that do not move with the last loop
+    named: dict[int, NamedRow] = field(default_factory=dict)  # rows that a position names, by access
     out: list[str] = field(default_factory=list)
     functions: dict[tuple[str, ...], str] = field(default_factory=dict)  # by what is in them
     fixed: dict[Scalar, str] = field(default_factory=dict)  # positions that are the same at all lanes
@@ -126,7 +128,9 @@ class Lines:
             return
         now, n = f"{self.at}.at[{source.number}]", access.number
         run = f"{self.at}.at[{n}], {self.step}.step[{n}], {self.step}.size"
-        ask = f"{self.asking(source)}.row({scope.tensor(access.buffer)}, {named[0]}, {run}, {now});"
+        asking = self.asking(source)
+        self.named[n] = NamedRow(named[0], source, asking)
+        ask = f"{asking}.row({scope.tensor(access.buffer)}, {named[0]}, {run}, {now});"
         self.out.append(f"if ({source.name}.same) {ask}" if source.moves_with(scope.lanes) else ask)
 
     # --- positions ---------------------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ class Runs(Statements):
         once = self.once(body, moving)
         if sparse is None:
             once += self.told(body, moving, loops, last=last)
-        return Around(lines, ahead.out, once, behind, ahead.span, [*resting, *ahead.resting])
+        return Around(lines, ahead.out, once, behind, ahead.span, [*resting, *ahead.resting], ahead.named)
 
     def at_rest(self, around: Around, each: list[str], size: str) -> list[str]:
         """Lanes that read numbers where all reads that may stand still along a run do."""

@@ -38,10 +38,20 @@ class Once:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedRow:
+    """Where a row is named: along which axis, by which access to positions; and what asks for such rows ahead."""
+
+    axis: int
+    positions: Access
+    asking: str
+
+
+@dataclass(frozen=True, slots=True)
 class Around:
     """What stands around the lanes of a run: plain reads and sinks, what is read `ahead`, what comes `behind`.
 
-    `span` tells which lanes there are, where these are not all; `resting` are the reads that may all stand still.
+    `span` tells which lanes there are, where these are not all; `resting` are the reads that may all stand still;
+    `named` are the rows that a position names, by access.
     """
 
     plain: list[str]
@@ -50,6 +60,7 @@ class Around:
     behind: list[str]
     span: str
     resting: list[str]
+    named: dict[int, NamedRow]
 
 
 class Statements:

@@ -164,8 +164,8 @@ struct LongSum {
     for (int64_t lane = 0; lane < lanes; ++lane) partial[lane] = T(0);
   }
   OPGEN_INLINE void add(int64_t lane, T value) { partial[lane] += value; }
-  OPGEN_INLINE void ran(int64_t points) {
-    adds += whole ? (points + Lanes - 1) / Lanes : 1;
+  OPGEN_INLINE void ran(int64_t points, int64_t rows = 1) {
+    adds += whole ? (points + Lanes - 1) / Lanes : rows;
     if constexpr (!whole) columns = points > columns ? points : columns;
     if constexpr (whole) {
       if (adds >= few_adds && (adds > few_adds || blocks > 0 || spilled)) empty();  // a row of one run has no blocks

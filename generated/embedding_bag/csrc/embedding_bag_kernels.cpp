@@ -28,18 +28,34 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     const rt::Ahead input_ahead(input, 1, over_l, outer);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
-      over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
-        const rt::Numbers<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        const rt::Source<scalar_t> per_sample_weights_at(per_sample_weights_still, per_sample_weights, point.at[2],
-                                                         columns.step[2], columns.size);
-        per_sample_weights_apart.run(per_sample_weights, point.first, point.at[2], columns.step[2], columns.size);
-        const auto weight_0 = [&](int64_t i) { return input_at[i]; };
-        if (input_at.same) input_ahead.row(weight, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
-        const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
-                                           rt::checked(weight, 0, weight.stride(0), 0, weight_0));
-        rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, weight_at[i] * per_sample_weights_at[i]); });
-        output_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& output_value_fold, const auto& weight_at,
+                             const auto& per_sample_weights_at) {
+        output_value_fold.add(lane, weight_at[i] * per_sample_weights_at[i]);
+      };
+      const bool by_rows = rt::by_rows(columns, over_l.count, {0}, {1, 2}, weight, per_sample_weights);
+      if (by_rows) {
+        over_l.runs<rt::few_rows>(0, over_l.count, columns.at, [&](const auto& points) {
+          const rt::FewRows<scalar_t> few_weight(host, weight, 0, 0, points.at[0], points.step[0], input_ahead,
+                                                 points.at[1], points.step[1], points.size);
+          const rt::FewNumbers<scalar_t> few_per_sample_weights(per_sample_weights, points.at[2], points.step[2]);
+          rt::fold_rows<scalar_t>(columns.size, points.size, lanes, output_value_fold, few_weight,
+                                  few_per_sample_weights);
+          output_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
+          const rt::Numbers<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
+          const rt::Source<scalar_t> per_sample_weights_at(per_sample_weights_still, per_sample_weights, point.at[2],
+                                                           columns.step[2], columns.size);
+          per_sample_weights_apart.run(per_sample_weights, point.first, point.at[2], columns.step[2], columns.size);
+          const auto weight_0 = [&](int64_t i) { return input_at[i]; };
+          if (input_at.same) input_ahead.row(weight, 0, point.at[0], columns.step[0], columns.size, point.at[1]);
+          const rt::Line<scalar_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
+                                             rt::checked(weight, 0, weight.stride(0), 0, weight_0));
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, output_value_fold, weight_at, per_sample_weights_at); });
+          output_value_fold.ran(columns.size);
+        });
+      }
       output_value_fold.finish();
       rt::Sink<scalar_t> output_out(output, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });

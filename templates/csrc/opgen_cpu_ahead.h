@@ -27,7 +27,7 @@ OPGEN_INLINE void ask(const Tensor<T>& tensor, int64_t at, int64_t size) {
 template <typename T>
 OPGEN_INLINE void ask_next(const Tensor<T>& tensor, int64_t at, int64_t along, int64_t size) {
   constexpr int64_t next = 4096;  // bytes
-  if (along == 1) ask(tensor, at + next / bytes_of(tensor), size);
+  if (along == 1 && tensor.data != nullptr) ask(tensor, at + next / bytes_of(tensor), size);
 }
 
 // Rows that positions name.

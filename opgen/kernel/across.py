@@ -16,7 +16,7 @@ from opgen.ir.scalar import Batch, Dim, Index, Param, Read, Scalar, reads, subst
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Acc, Body, For, Join, Node, Role, Store
 from opgen.kernel.teams import without_batch
-from opgen.kernel.walk import bound, chain
+from opgen.kernel.walk import bound, chain, inside, waits
 from opgen.kernel.wanted import opened
 from opgen.plan.model import Let, Schedule, extent
 
@@ -26,6 +26,8 @@ def across(rows: Formal, columns: Formal) -> tuple[Join, ...]:
 
     Points of a map are rows as well.
     """
+    if any(isinstance(n, For) and n.role is Role.SERIAL and waits(n) for n in inside(rows.kernel.body)):
+        return ()  # its places come one after the other
     points = rows.schedule is Schedule.MAP and not rows.spare
     alone = rows.schedule is Schedule.ROW and without_batch(rows.kernel, rows.schedule) is Schedule.ROW
     if not (points or alone) or columns.schedule is not Schedule.COLUMN:

@@ -27,15 +27,15 @@ outputs: [y, t]
 PLAIN = {"c": "...", "y": "x[..., d] * s[...]", "t": "sum[...](exp(x[..., d]) * c[...])"}
 
 
-def plan_of(**given: str) -> KernelPlan:
-    text = ROWS.format(**PLAIN | given)
+def plan_of(form: str = ROWS, **given: str) -> KernelPlan:
+    text = form.format(**PLAIN | given)
     made = run(SpecFile(Path("made.yaml"), text.encode(), "made.yaml"), Stage.DERIVED)
     assert made.derived, made.diagnostics
     return build(made.derived[0].forward)
 
 
-def kernels(**given: str) -> list[Formal]:
-    plan = plan_of(**given)
+def kernels(form: str = ROWS, **given: str) -> list[Formal]:
+    plan = plan_of(form, **given)
     return [formal(plan, s) for s in plan.steps if not isinstance(s, Library)]
 
 
@@ -69,6 +69,25 @@ def test_the_joins_stand_in_the_last_pass() -> None:
 )
 def test_other_kernels_run_apart(given: dict[str, str]) -> None:
     assert found(**given) == ()
+
+
+STEPS = """op: steps
+inputs: {{x: {{shape: [..., D]}}}}
+forward: |
+  h[..., d] = {y} + x[..., d]
+  t[d < D] = sum[...](h[..., d])
+outputs: [h, t]
+"""
+
+
+@pytest.mark.parametrize("before", ["h[..., d - 1]/2", "h[..., d - 2]/2", "sin(h[..., d - 3])"])
+def test_the_places_of_a_recurrence_come_one_after_the_other(before: str) -> None:
+    """They are no row that a team goes along: what it stored would be read before it is there."""
+    found = kernels(STEPS, y=before)
+    assert len(found) > 1
+    assert [across(a, b) for k, a in enumerate(found) for b in found[k + 1 :]] == [()] * (
+        len(found) * (len(found) - 1) // 2
+    )
 
 
 def test_a_kernel_is_in_the_table_once_whether_sums_run_beside_it_or_not() -> None:

@@ -95,6 +95,7 @@ class _PartCode(Columns):
 
     def _form(self, body: Body) -> list[str]:
         """A part with its outer loops."""
+        self.pauses = False
         for names in (self.scope.locals, self.counts, self.nexts):
             names.clear()
         self.outer, within = chain(body, _OUTER)

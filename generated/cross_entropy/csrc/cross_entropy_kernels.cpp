@@ -75,12 +75,10 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
-        rt::ask_next(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -94,7 +92,6 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[3], columns.step[3], columns.size);
-        rt::ask_next(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
@@ -115,7 +112,6 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
-        rt::ask_next(sum_c, columns.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });
@@ -264,12 +260,10 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
-        rt::ask_next(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -283,7 +277,6 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[3], columns.step[3], columns.size);
-        rt::ask_next(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
@@ -304,7 +297,6 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
-        rt::ask_next(sum_c, columns.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });
@@ -462,12 +454,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[5], columns.step[5], columns.size);
-        rt::ask_next(logp_max, columns.at[5], columns.step[5], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -481,7 +471,6 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[6], columns.step[6], columns.size);
-        rt::ask_next(logp_log, columns.at[6], columns.step[6], columns.size);
         opmath_t logp_log_value_2[rt::block];
         const bool mask_2 = label_smoothing > 0;
         rt::each(columns.size, [&](int64_t i) {
@@ -504,7 +493,6 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
         rt::Sink<scalar_t> output_out(output, columns.at[7], columns.step[7], columns.size);
-        rt::ask_next(output, columns.at[7], columns.step[7], columns.size);
         const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
         const rt::Line<scalar_t> weight_at_2(host, weight, rt::stretch(columns, 3, target_at.same), 0,
@@ -597,12 +585,10 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::ask_next(input, point.at[0], columns.step[0], columns.size);
           input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
         });
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
-        rt::ask_next(logp_max, columns.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -616,7 +602,6 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
-        rt::ask_next(logp_log, columns.at[2], columns.step[2], columns.size);
         opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
@@ -636,7 +621,6 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[3], columns.step[3], columns.size);
-        rt::ask_next(sum_c, columns.at[3], columns.step[3], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });

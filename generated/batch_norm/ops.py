@@ -170,93 +170,101 @@ def batch_norm_second(
     grad_grad_bias, grad_output = upcast_all(grad_grad_bias, grad_output)
     input, weight = upcast_all(input, weight)
     running_mean, running_var = upcast_all(running_mean, running_var)
-    if weight is not None and not training:
-        rsqrt_variance_ = torch.rsqrt(running_var + eps)
-    if (needs_input_grad[0] or needs_input_grad[1]) and weight is not None and not training:
-        grad_grad_weight_sum = grad_grad_weight * rsqrt_variance_
+    grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
     if training or weight is not None:
+        if not training:
+            rsqrt_variance_ = torch.rsqrt(running_var + eps)
+            grad_output = grad_output.movedim((0, 1), (-2, -1))
         input = input.movedim((0, 1), (-2, -1))
         if training:
             mu = as_rows(input, 2).mean((0, -2))
             variance_ = variance(as_rows(input, 2), (0, -2))
             difference = input.mT - mu.unsqueeze(-1)
-        grad_output = grad_output.movedim((0, 1), (-2, -1))
+            grad_output = grad_output.movedim((0, 1), (-2, -1))
+            rsqrt_variance_ = torch.rsqrt(variance_ + eps)
+            power = rsqrt_variance_**3
+            grad_grad_mu_sum_1 = as_rows(grad_grad_input, 2).sum((0, -2))
+            batch = grad_output.shape[:-2]
+            grad_grad_variance__sum_1 = as_rows(grad_grad_input * difference.mT, 2).sum((0, -2))
+    if training or weight is None:
+        N = grad_grad_input.shape[-2]
+        if weight is not None or not training:
+            C = grad_grad_input.shape[-1]
+            if training:
+                scaled_grad = grad_grad_mu_sum_1 / (N * math.prod(batch))
+                grad_grad_mu = grad_grad_input.new_zeros(C) if N * math.prod(batch) == 0 else scaled_grad
+                scaled_grad_2 = 2 * grad_grad_variance__sum_1
+                ratio = scaled_grad_2 / (N * math.prod(batch))
+                grad_grad_variance_ = grad_grad_input.new_zeros(C) if N * math.prod(batch) == 0 else ratio
+            else:
+                batch = grad_output.shape[2:]
+    if needs_input_grad[0] or needs_input_grad[1]:
+        if weight is not None and not training:
+            grad_grad_weight_sum = grad_grad_weight * rsqrt_variance_
+        elif training:
+            if weight is None:
+                grad_grad_mu = grad_grad_mu_sum_1 / (N * math.prod(batch))
+                grad_grad_variance_ = 2 * grad_grad_variance__sum_1 / (N * math.prod(batch))
+                grad_grad_variance__sum = -0.5 * grad_grad_variance_ * power
+            difference_2 = input - mu
+            if weight is not None:
+                scaled_grad_3 = 0.5 * grad_grad_variance_ * power * weight
+                grad_grad_variance__sum = grad_grad_weight * rsqrt_variance_ - scaled_grad_3
     if (needs_input_grad[1] or needs_input_grad[4]) and training:
         grad_variance__sum = as_rows(grad_output * difference.mT, 2).sum((0, -2))
-    if training:
-        rsqrt_variance_ = torch.rsqrt(variance_ + eps)
-        power = rsqrt_variance_**3
-    if (needs_input_grad[1] or needs_input_grad[4]) and training:
         grad_mu_sum = as_rows(grad_output, 2).sum((0, -2))
-    grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
-    if training or weight is None:
-        if training:
-            grad_grad_mu_sum_1 = as_rows(grad_grad_input, 2).sum((0, -2))
-        N = grad_grad_input.shape[-2]
-        if training:
-            batch = grad_output.shape[:-2]
-            grad_grad_mu = grad_grad_mu_sum_1 / (N * math.prod(batch))
-            grad_grad_variance__sum_1 = as_rows(grad_grad_input * difference.mT, 2).sum((0, -2))
-            grad_grad_variance_ = 2 * grad_grad_variance__sum_1 / (N * math.prod(batch))
-    if needs_input_grad[0] or needs_input_grad[1]:
-        if weight is not None and training:
-            scaled_grad = 0.5 * grad_grad_variance_ * power * weight
-            grad_grad_variance__sum = grad_grad_weight * rsqrt_variance_ - scaled_grad
-        elif training:
-            grad_grad_variance__sum = -0.5 * grad_grad_variance_ * power
-    if (needs_input_grad[1] or needs_input_grad[4]) and (training or weight is not None):
         grad_variance__grad_input_sum = as_rows(grad_grad_input * grad_output, 2).sum((0, -2))
-    if (needs_input_grad[0] or needs_input_grad[1]) and training:
-        difference_2 = input - mu
-    if weight is None and not training:
-        C = grad_grad_input.shape[-1]
-        batch = grad_output.shape[2:]
     if needs_input_grad[0]:
-        if weight is not None and grad_grad_bias is not None and training:
-            grad_grad_mu_sum = grad_grad_bias - grad_grad_mu * rsqrt_variance_ * weight
-        elif weight is not None and training:
-            grad_grad_mu_sum = -(grad_grad_mu * rsqrt_variance_ * weight)
-        elif grad_grad_bias is not None and training:
-            grad_grad_mu_sum = grad_grad_bias - grad_grad_mu * rsqrt_variance_
-        elif training:
-            grad_grad_mu_sum = -(grad_grad_mu * rsqrt_variance_)
-        if weight is not None:
-            scaled_grad_4 = grad_grad_input * rsqrt_variance_ * weight
-            if training:
-                grad_grad_output = scaled_grad_4 + grad_grad_mu_sum + grad_grad_variance__sum * difference_2
-            elif grad_grad_bias is not None:
-                scaled_grad_2 = grad_grad_weight_sum * (input - running_mean)
-                grad_grad_output = grad_grad_bias + scaled_grad_2 + scaled_grad_4
-            else:
-                grad_grad_output = grad_grad_weight_sum * (input - running_mean) + scaled_grad_4
-        elif training:
-            scaled_grad_3 = grad_grad_variance__sum * difference_2
-            grad_grad_output = grad_grad_input * rsqrt_variance_ + grad_grad_mu_sum + scaled_grad_3
-        elif grad_grad_bias is not None:
+        if weight is None and grad_grad_bias is not None and not training:
             grad_grad_output = grad_grad_bias + grad_grad_input * torch.rsqrt(running_var + eps)
+        if weight is None and not training:
+            if grad_grad_bias is None:
+                grad_grad_output = grad_grad_input * torch.rsqrt(running_var + eps)
+            grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
+        elif weight is not None:
+            if grad_grad_bias is not None and training:
+                grad_grad_mu_sum = grad_grad_bias - grad_grad_mu * rsqrt_variance_ * weight
+            scaled_grad_6 = grad_grad_input * rsqrt_variance_ * weight
+            if training:
+                if grad_grad_bias is None:
+                    grad_grad_mu_sum = -(grad_grad_mu * rsqrt_variance_ * weight)
+                grad_grad_output = scaled_grad_6 + grad_grad_mu_sum + grad_grad_variance__sum * difference_2
         else:
-            grad_grad_output = grad_grad_input * torch.rsqrt(running_var + eps)
-        grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
+            if grad_grad_bias is not None:
+                grad_grad_mu_sum = grad_grad_bias - grad_grad_mu * rsqrt_variance_
+            scaled_grad_3 = grad_grad_variance__sum * difference_2
+            if grad_grad_bias is None:
+                grad_grad_mu_sum = -(grad_grad_mu * rsqrt_variance_)
+            grad_grad_output = grad_grad_input * rsqrt_variance_ + grad_grad_mu_sum + scaled_grad_3
+        if weight is not None and grad_grad_bias is not None and not training:
+            scaled_grad_2 = grad_grad_weight_sum * (input - running_mean)
+            grad_grad_output = grad_grad_bias + scaled_grad_2 + scaled_grad_6
+        if training or weight is not None:
+            if grad_grad_bias is None and not training:
+                grad_grad_output = grad_grad_weight_sum * (input - running_mean) + scaled_grad_6
+            grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         if training:
             grad_variance_ = -0.5 * grad_variance__sum * power
+            scaled_grad_7 = grad_grad_variance__sum * grad_output
             if weight is not None:
                 grad_variance_ = grad_variance_ * weight
                 power_2 = rsqrt_variance_**5
-                scaled_grad_2 = 0.75 * grad_grad_variance_ * grad_variance__sum * power_2 * weight
-                scaled_grad_3 = -0.5 * grad_variance__grad_input_sum * power * weight
-                total = 0.5 * grad_grad_mu * grad_mu_sum * power * weight + scaled_grad_3 + scaled_grad_2
+                scaled_grad_4 = 0.75 * grad_grad_variance_ * grad_variance__sum * power_2 * weight
+                scaled_grad_5 = -0.5 * grad_variance__grad_input_sum * power * weight
+                total = 0.5 * grad_grad_mu * grad_mu_sum * power * weight + scaled_grad_5 + scaled_grad_4
                 grad_variance__1 = total - 0.5 * grad_grad_weight * grad_variance__sum * power
-            else:
+                ratio_2 = 2 * grad_grad_mu_sum_1 * grad_variance_ / (N * math.prod(batch))
+                grad_mu_1 = -(ratio_2 + grad_mu_sum * grad_grad_variance__sum)
+            ratio_3 = 2 * grad_grad_input * grad_variance_ / (N * math.prod(batch))
+            if weight is None:
                 scaled_grad = 0.75 * grad_grad_variance_ * grad_variance__sum * rsqrt_variance_**5
                 scaled_grad_2 = -0.5 * grad_variance__grad_input_sum * power
                 grad_variance__1 = 0.5 * grad_grad_mu * grad_mu_sum * power + scaled_grad_2 + scaled_grad
-            ratio = 2 * grad_grad_mu_sum_1 * grad_variance_ / (N * math.prod(batch))
-            grad_mu_1 = -(ratio + grad_mu_sum * grad_grad_variance__sum)
-            ratio_2 = 2 * grad_grad_input * grad_variance_ / (N * math.prod(batch))
-            ratio_3 = 2 * grad_variance__1 * difference_2 / (N * math.prod(batch))
-            scaled_grad_5 = grad_grad_variance__sum * grad_output
-            grad_input = ratio_2 + scaled_grad_5 + ratio_3 + grad_mu_1 / (N * math.prod(batch))
+                ratio = 2 * grad_grad_mu_sum_1 * grad_variance_ / (N * math.prod(batch))
+                grad_mu_1 = -(ratio + grad_mu_sum * grad_grad_variance__sum)
+            ratio_4 = 2 * grad_variance__1 * difference_2 / (N * math.prod(batch))
+            grad_input = ratio_3 + scaled_grad_7 + ratio_4 + grad_mu_1 / (N * math.prod(batch))
         elif weight is not None:
             grad_input = grad_grad_weight_sum * grad_output
         else:
@@ -264,10 +272,11 @@ def batch_norm_second(
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[4]:
         if training:
-            scaled_grad_6 = grad_variance__grad_input_sum * rsqrt_variance_
-            difference_3 = scaled_grad_6 - grad_grad_mu * grad_mu_sum * rsqrt_variance_
+            scaled_grad_8 = grad_variance__grad_input_sum * rsqrt_variance_
+            difference_3 = scaled_grad_8 - grad_grad_mu * grad_mu_sum * rsqrt_variance_
             grad_weight = difference_3 - 0.5 * grad_grad_variance_ * grad_variance__sum * power
         else:
+            grad_variance__grad_input_sum = as_rows(grad_grad_input * grad_output, 2).sum((0, -2))
             grad_weight = grad_variance__grad_input_sum * rsqrt_variance_
         grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
@@ -307,6 +316,9 @@ def batch_norm_backward_tangent(
             tangent_variance_ = 2 * tangent_variance__sum / (N * math.prod(batch))
             rsqrt_variance_ = torch.rsqrt(variance_ + eps)
             power = rsqrt_variance_**3
+            if weight is not None:
+                C = tangent_grad_output.shape[1]
+                tangent_variance_ = tangent_input.new_zeros(C) if N * math.prod(batch) == 0 else tangent_variance_
         grad_output = grad_output.movedim((0, 1), (-2, -1))
         scaled_grad = grad_output.mT * tangent_input.mT
         if training:
@@ -320,9 +332,9 @@ def batch_norm_backward_tangent(
                 scaled_grad_4 = 0.5 * grad_mu_sum * power * weight * tangent_variance_
                 scaled_grad_5 = grad_output * rsqrt_variance_ * tangent_weight
                 scaled_grad_6 = 0.5 * grad_output * power * weight * tangent_variance_
+                ratio_5 = 2 * grad_variance_ * tangent_mu / (N * math.prod(batch))
                 scaled_grad_7 = 0.5 * grad_variance__sum * power * tangent_variance_
-            ratio_2 = 2 * grad_variance_ * tangent_input / (N * math.prod(batch))
-            ratio_4 = 2 * grad_variance_ * tangent_mu / (N * math.prod(batch))
+            ratio_3 = 2 * grad_variance_ * tangent_input / (N * math.prod(batch))
             if weight is None:
                 scaled_grad_3 = 0.75 * grad_variance__sum * rsqrt_variance_**5 * tangent_variance_
                 scaled_grad_4 = 0.5 * grad_mu_sum * power * tangent_variance_
@@ -350,7 +362,7 @@ def batch_norm_backward_tangent(
         if weight is None:
             tangent_grad_variance_ = scaled_grad_3 - 0.5 * power * tangent_grad_variance__sum
             product_2 = rsqrt_variance_ * tangent_grad_output
-        ratio = 2 * (input - mu) * tangent_grad_variance_ / (N * math.prod(batch))
+        ratio_2 = 2 * (input - mu) * tangent_grad_variance_ / (N * math.prod(batch))
         if not needs_input_grad[4]:
             tangent_grad_mu_sum = as_rows(tangent_grad_output, 2).sum((0, -2))
             if weight is not None:
@@ -361,9 +373,9 @@ def batch_norm_backward_tangent(
             difference_3 = scaled_grad_4 - rsqrt_variance_ * weight * tangent_grad_bias
     if weight is not None and training:
         tangent_grad_mu = difference_3 - grad_mu_sum * rsqrt_variance_ * tangent_weight
-        ratio_3 = tangent_grad_mu / (N * math.prod(batch))
-        total_2 = product_2 + scaled_grad_5 + ratio + ratio_2 + ratio_3
-        tangent_grad_input = total_2 - scaled_grad_6 - ratio_4
+        ratio_4 = tangent_grad_mu / (N * math.prod(batch))
+        total_2 = product_2 + scaled_grad_5 + ratio_2 + ratio_3 + ratio_4
+        tangent_grad_input = total_2 - scaled_grad_6 - ratio_5
     if needs_input_grad[4]:
         if weight is None and training:
             tangent_grad_mu = scaled_grad_4 - rsqrt_variance_ * tangent_grad_bias
@@ -371,8 +383,9 @@ def batch_norm_backward_tangent(
     if weight is None and training:
         if not needs_input_grad[4]:
             tangent_grad_mu = scaled_grad_4 - rsqrt_variance_ * tangent_grad_mu_sum
-        total_2 = product_2 + ratio + ratio_2 + tangent_grad_mu / (N * math.prod(batch))
-        tangent_grad_input = total_2 - scaled_grad_5 - ratio_4
+        total_2 = product_2 + ratio_2 + ratio_3 + tangent_grad_mu / (N * math.prod(batch))
+        ratio_3 = 2 * grad_variance_ * tangent_mu / (N * math.prod(batch))
+        tangent_grad_input = total_2 - scaled_grad_5 - ratio_3
     elif weight is None:
         tangent_grad_input = torch.rsqrt(running_var + eps) * tangent_grad_output
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)

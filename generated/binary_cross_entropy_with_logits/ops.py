@@ -143,7 +143,8 @@ def binary_cross_entropy_with_logits_second(
         if reduction == "mean":
             if weight is None and pos_weight is None:
                 grad_grad_output_sum = (grad_grad_input * difference - grad_grad_target * input).sum()
-            grad_grad_output = grad_grad_output_sum / math.prod(batch)
+            scaled_grad_2 = grad_grad_output_sum / math.prod(batch)
+            grad_grad_output = grad_grad_input.new_zeros(()) if math.prod(batch) == 0 else scaled_grad_2
         elif weight is not None and pos_weight is not None and reduction == "sum":
             grad_grad_output = (grad_grad_each * weight).sum()
         elif weight is not None and pos_weight is not None:

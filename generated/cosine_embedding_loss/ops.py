@@ -175,7 +175,7 @@ def cosine_embedding_loss_second(
         if reduction == "mean":
             grad_grad_each = grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_12)
             grad_grad_output_sum = grad_grad_each.sum()
-            grad_grad_output = grad_grad_output_sum / N
+            grad_grad_output = grad_grad_input1.new_zeros(()) if N == 0 else grad_grad_output_sum / N
         elif reduction == "sum":
             grad_grad_output = (grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_12)).sum()
         else:

@@ -111,7 +111,8 @@ def focal_loss_second(
             grad_grad_miss = grad_grad_logits * (difference + product_6 + chosen)
             grad_grad_output_sum = grad_grad_miss.sum()
             if reduction == "mean":
-                grad_grad_output = -(grad_grad_output_sum / math.prod(batch))
+                scaled_grad = grad_grad_output_sum / math.prod(batch)
+                grad_grad_output = grad_grad_logits.new_zeros(()) if math.prod(batch) == 0 else -scaled_grad
         else:
             chosen = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
             difference = chosen - product_3

@@ -125,7 +125,10 @@ def group_norm_tangent(
     tangent_variance__sum = as_rows(tangent_input_view * difference_2, 3).sum((0, -1))
     rstd = torch.rsqrt(variance_ + eps)
     batch = tangent_input.shape[:-2]
-    tangent_rstd = -(rstd**3 * tangent_variance__sum / (S * math.prod(batch)))
+    N = tangent_input.shape[-2]
+    ratio = 2 * tangent_variance__sum / (S * math.prod(batch))
+    chosen = tangent_input.new_zeros(N, G) if S * math.prod(batch) == 0 else ratio
+    tangent_rstd = -0.5 * rstd**3 * chosen
     c = torch.arange(C, device=tangent_input.device)
     rstd_picked = take(rstd.mT, c // S).mT
     if weight is not None:

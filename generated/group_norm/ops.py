@@ -287,11 +287,13 @@ def group_norm_backward_tangent(
     rstd = torch.rsqrt(variance_ + eps)
     power = rstd**3
     batch = grad_output.shape[2:]
-    tangent_rstd = -(power * tangent_variance__sum / (S * math.prod(batch)))
+    N = tangent_grad_output.shape[0]
+    ratio = 2 * tangent_variance__sum / (S * math.prod(batch))
+    chosen = tangent_input.new_zeros(N, G) if S * math.prod(batch) == 0 else ratio
+    tangent_rstd = -0.5 * power * chosen
     c = torch.arange(C, device=tangent_grad_output.device)
     difference = input - take(mu.mT, c // S).mT
     grad_output = grad_output.movedim((0, 1), (-2, -1))
-    N = tangent_grad_output.shape[0]
     tangent_mu_picked = take(tangent_mu.mT, c // S).mT
     tangent_grad_output = tangent_grad_output.movedim((0, 1), (-2, -1))
     position_2 = c // S
@@ -335,15 +337,16 @@ def group_norm_backward_tangent(
     tangent_grad_mu_rows_4 = as_rows(update_2, 2).sum(0)
     tangent_grad_mu = add_at(tangent_grad_mu, position_2, tangent_grad_mu_rows_4.mT).mT
     grad_variance__picked = take(grad_variance_.mT, c // S).mT
-    ratio = 2 * difference * take(tangent_grad_variance_.mT, c // S).mT / (S * math.prod(batch))
-    ratio_2 = 2 * grad_variance__picked * tangent_input / (S * math.prod(batch))
-    ratio_3 = take(tangent_grad_mu.mT, c // S).mT / (S * math.prod(batch))
+    tangent_grad_variance__picked = take(tangent_grad_variance_.mT, c // S).mT
+    ratio_2 = 2 * difference * tangent_grad_variance__picked / (S * math.prod(batch))
+    ratio_3 = 2 * grad_variance__picked * tangent_input / (S * math.prod(batch))
+    ratio_4 = take(tangent_grad_mu.mT, c // S).mT / (S * math.prod(batch))
     scaled_grad_6 = 2 * grad_variance__picked * tangent_mu_picked
     if weight is not None:
-        total_3 = product + scaled_grad + scaled_grad_2 + ratio + ratio_2 + ratio_3
+        total_3 = product + scaled_grad + scaled_grad_2 + ratio_2 + ratio_3 + ratio_4
         tangent_grad_input = total_3 - scaled_grad_6 / (S * math.prod(batch))
     else:
-        total_2 = product + scaled_grad + ratio + ratio_2 + ratio_3
+        total_2 = product + scaled_grad + ratio_2 + ratio_3 + ratio_4
         tangent_grad_input = total_2 - scaled_grad_6 / (S * math.prod(batch))
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias

@@ -111,7 +111,8 @@ def hinge_loss_second(
             if reduction != "none":
                 grad_grad_output_sum = (grad_grad_missing * missing).sum()
                 if reduction == "mean":
-                    grad_grad_output = 2 * grad_grad_output_sum / math.prod(batch)
+                    ratio = 2 * grad_grad_output_sum / math.prod(batch)
+                    grad_grad_output = grad_grad_input.new_zeros(()) if math.prod(batch) == 0 else ratio
                 else:
                     grad_grad_output = 2 * grad_grad_output_sum
             else:
@@ -125,7 +126,8 @@ def hinge_loss_second(
             if reduction == "mean":
                 mask_3 = slope != 0
                 grad_grad_output_sum = torch.broadcast_to(torch.where(mask_3, scaled_grad, 0), batch).sum()
-                grad_grad_output = grad_grad_output_sum / math.prod(batch)
+                scaled_grad_2 = grad_grad_output_sum / math.prod(batch)
+                grad_grad_output = grad_grad_input.new_zeros(()) if math.prod(batch) == 0 else scaled_grad_2
             else:
                 grad_grad_output = torch.broadcast_to(torch.where(slope != 0, scaled_grad, 0), batch).sum()
         grad_grad_output = grad_grad_output.to(dtype)

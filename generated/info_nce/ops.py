@@ -165,7 +165,7 @@ def info_nce_second(
             chosen_2 = torch.where(mask.unsqueeze(-1), 0, torch.exp(safe_difference))
             grad_grad_each = (grad_grad_similarity * (torch.where(mask_5, -1, 0) + chosen_2)).sum(-1)
             grad_grad_output_sum = grad_grad_each.sum()
-            grad_grad_output = grad_grad_output_sum / N
+            grad_grad_output = grad_grad_query.new_zeros(()) if N == 0 else grad_grad_output_sum / N
         elif reduction == "sum":
             safe_difference = torch.where(~mask.unsqueeze(-1), difference, 0)
             chosen_3 = torch.where(mask.unsqueeze(-1), 0, torch.exp(safe_difference))

@@ -93,6 +93,7 @@ def js_divergence_second(
     grad_grad_m = torch.where(mask_16, 0, grad_grad_log_q * sigmoid_value) + chosen_2
     if reduction == "mean":
         batch = broadcast_shape(log_p.shape[:-1], log_q.shape[:-1])
+        K = grad_grad_log_p.shape[-1]
     elif reduction == "none":
         batch = grad_output.shape
     if needs_input_grad[1] or needs_input_grad[2]:
@@ -139,7 +140,8 @@ def js_divergence_second(
         if reduction != "none":
             grad_grad_output_sum = grad_grad_q_term.sum()
             if reduction == "mean":
-                grad_grad_output = 0.5 * grad_grad_output_sum / math.prod(batch)
+                ratio = 0.5 * grad_grad_output_sum / math.prod(batch)
+                grad_grad_output = grad_grad_log_p.new_zeros(()) if math.prod(batch) * K == 0 else ratio
         if reduction != "mean":
             if reduction == "none":
                 grad_grad_output_sum = grad_grad_q_term.sum(-1)

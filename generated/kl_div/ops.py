@@ -148,9 +148,7 @@ def kl_div_second(
         if reduction in ("mean", "batchmean"):
             grad_grad_output_sum = grad_grad_each.sum()
             if reduction == "mean":
-                grad_grad_output = grad_grad_output_sum / (N * math.prod(batch))
-            else:
-                grad_grad_output = grad_grad_output_sum / N
+                scaled_grad_2 = grad_grad_output_sum / (N * math.prod(batch))
         elif reduction == "sum" and log_target:
             chosen_2 = torch.where(p == 0, 0, p * difference)
             chosen_3 = torch.where(p == 0, 0, p)
@@ -161,7 +159,11 @@ def kl_div_second(
             grad_grad_output = grad_grad_target * total_4 + chosen_2
         elif reduction == "none":
             grad_grad_output = grad_grad_target * (total - input) - grad_grad_input * target
-        if reduction == "sum" and log_target:
+        if reduction in ("mean", "batchmean"):
+            if reduction == "batchmean":
+                scaled_grad_2 = grad_grad_output_sum / N
+            grad_grad_output = grad_grad_input.new_zeros(()) if N * math.prod(batch) == 0 else scaled_grad_2
+        elif reduction == "sum" and log_target:
             scaled_grad_2 = grad_grad_input * p
             negative = -scaled_grad_2
             mask_3 = p == 0

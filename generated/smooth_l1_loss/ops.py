@@ -108,7 +108,8 @@ def smooth_l1_loss_second(
             chosen = torch.where(error < beta, error / beta, 1)
             if reduction == "mean":
                 grad_grad_output_sum = torch.broadcast_to(grad_grad_error * chosen, batch).sum()
-                grad_grad_output = grad_grad_output_sum / math.prod(batch)
+                scaled_grad = grad_grad_output_sum / math.prod(batch)
+                grad_grad_output = grad_grad_input.new_zeros(()) if math.prod(batch) == 0 else scaled_grad
             else:
                 grad_grad_output = torch.broadcast_to(grad_grad_error * chosen, batch).sum()
         else:

@@ -8,14 +8,14 @@ single full-size body are left alone: they are ordinary reductions.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diff.algebra import product, quotient, split_factors, total
-from opgen.diff.structure import Builder, count, loops_of
+from opgen.diff.structure import Builder, count, extent, loops_of
 from opgen.ir.names import Names
-from opgen.ir.program import Compute, Loop, Program, Statement, names
-from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, neg
+from opgen.ir.program import Compute, Loop, Program, Statement, names, statement_reads
+from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Dim, Index, Position, Read, Scalar, call, div, neg, walk, where
 from opgen.opt.convolution import Known, convolution
 from opgen.opt.order import Factor, Note, Sizes, pairwise
 
@@ -25,7 +25,7 @@ def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = 
 
     `sizes` are what dims are taken to be where they decide an order; `note` is told of every order and its reason.
     """
-    builder = _Contracting(Names(names(p), first=1), sizes, note, Known.of(p))
+    builder = _Contracting(p, sizes, note)
     for s in p.statements:
         _step(builder, s, s.target not in keep)
     return replace(p, statements=tuple(builder.statements))
@@ -34,9 +34,45 @@ def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = 
 class _Contracting(Builder):
     """Statements under construction, and what orders are chosen by."""
 
-    def __init__(self, taken: Names, sizes: Sizes, note: Note, known: Known) -> None:
-        super().__init__(taken)
-        self.sizes, self.note, self.known = sizes, note, known
+    def __init__(self, p: Program, sizes: Sizes, note: Note) -> None:
+        super().__init__(Names(names(p), first=1))
+        self.sizes, self.note, self.known = sizes, note, Known.of(p)
+        self.there = _there(p)
+        self._below: dict[str, frozenset[Scalar]] = {}  # of tensors that are made point by point
+        self._looked_at = 0
+
+    def divisors(self, e: Scalar) -> frozenset[Scalar]:
+        """The sizes that something is divided by, here or in what this reads."""
+        for s in self.statements[self._looked_at :]:
+            if isinstance(s, Compute) and s.op is None:
+                self._below[s.target] = self._divisors(s.body)
+        self._looked_at = len(self.statements)
+        return self._divisors(e)
+
+    def _divisors(self, e: Scalar) -> frozenset[Scalar]:
+        found: list[frozenset[Scalar]] = []
+        for n in walk(e):
+            if isinstance(n, Read):
+                found.append(self._below.get(n.tensor, frozenset()))
+            elif isinstance(n, Apply) and n.fn == "div":
+                found.append(frozenset(m for m in walk(n.args[1]) if isinstance(m, Dim)))
+        return frozenset().union(*found)
+
+
+def _there(p: Program) -> dict[str, frozenset[Scalar]]:
+    """The sizes without which what a tensor holds reaches no output: all of its readers run over them, or theirs."""
+    found: dict[str, frozenset[Scalar]] = {}
+
+    def read(name: str, sizes: frozenset[Scalar]) -> None:
+        found[name] = found[name] & sizes if name in found else sizes
+
+    for o in p.outputs:
+        read(o.value, frozenset(Dim("...") if isinstance(item, Batch) else item for item in o.shape))
+    for s in reversed(p.statements):
+        own = frozenset(map(extent, s.loops)) if isinstance(s, Compute) and s.op is None else frozenset()
+        for r in statement_reads(s):
+            read(r.tensor, own | found.get(s.target, frozenset()))
+    return found
 
 
 def is_contraction(s: Statement) -> bool:
@@ -144,6 +180,16 @@ def _term(e: Scalar, s: Compute) -> _Term:
     return _Term(product(quotient(coefficient, [], []), *outer), inner, groups, missing)
 
 
+def _outside(b: _Contracting, e: Scalar, over: Sequence[Loop], there: Collection[Scalar]) -> Scalar:
+    """A factor that a sum is multiplied by: 0 beside a sum of nothing where it was divided by how many terms there are.
+
+    It is infinite there, and 0 times that is nan. `there` are sizes without which nobody reads the product.
+    """
+    below = b.divisors(e)
+    told = any(extent(a) in below and extent(a) not in there for a in over)
+    return where(call("eq", count(over), ZERO), ZERO, e) if told else e
+
+
 def _reduced(b: _Contracting, s: Compute, t: _Term) -> Scalar:
     """The value of one term, its sum a statement of its own."""
     over = tuple(a for a in s.over if a not in t.missing)
@@ -153,6 +199,7 @@ def _reduced(b: _Contracting, s: Compute, t: _Term) -> Scalar:
     if t.is_contraction or op == "sum":
         outer = product(outer, count(t.missing)) if op == "sum" else product(outer, div(ONE, count(over)))
         op = "sum"
+    outer = _outside(b, outer, over, b.there.get(s.target, frozenset())) if s.op == "sum" else outer
     if not t.is_contraction:
         return product(b.emit(f"{s.target}_sum", axes, product(*t.inner), op, over), outer)
     body, over = _contracted(b, s, t, over)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.random_programs import (
     found_choices,
     found_combs,
+    found_nothing,
     found_orders,
     found_recurrences,
     found_rows,
@@ -48,8 +49,6 @@ _OTHERS = {
         "  y[i, j] = x[i, j]*s[i]*exp(40*x[i, j] - q[i])\n"
         "  z[i] = x[i, n[i]]**2\n"
     ),
-    "the median of nothing": X + "forward: 'y[...] = where(N > 0, median[n](x[..., n]), 0.5)'\n",
-    "the quantile of nothing": X + "forward: 'y[...] = where(N > 0, quantile[n](x[..., n], 0.3), 0.5)'\n",
     "the median of a window of no elements": (
         X + "params: {none: {type: int, default: 0}}\n"
         "forward: 'y[..., i < N] = where(none > 0, median[k < none](x[..., i - k]), 0.5)'\n"
@@ -155,10 +154,6 @@ _OTHERS = {
         "inputs: {x: {shape: [3]}, w: {shape: [2]}, ids: {shape: [2], dtype: int}}\n"
         "forward: 'y[i < 3] = "
         "where(i < 2, where(w[ids[i]] > 0, sin(x[clamp(int(floor(w[i])), 0, 2)]), 1), 0)'\n"
-    ),
-    "a mean over nothing": (
-        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
-        "forward: 'y[i < 2] = where(isfinite(mean[j < M](x[i])), mean[j < M](x[i]), 0.5)'\n"
     ),
     "a batch that is empty elsewhere": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
@@ -332,8 +327,6 @@ _SHAPES = {
     "a tangent of a softplus on a long line": {"y": (2, 2, 4), "z": (2, 2)},
     "a result that is part of one before it": {"x": (2,), "ids": ()},
     "results of few bits that a gradient reads as they were": {"x": (2, 3)},
-    "the median of nothing": {"x": (2, 0)},
-    "the quantile of nothing": {"x": (2, 0)},
     "a condition on a power where the rest is moved": {"x": (2, 6)},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a gradient that another one reads": {"x": (2,), "y": (3,), "z": (2,)},
@@ -351,7 +344,6 @@ _SHAPES = {
     "an optional input of one variant": {"x": (3,), "w": (3,)},
     "a condition that looks at what another one keeps in range": {"x": (2, 2)},
     "a place that conditions on deeper places keep in range": {"x": (3,), "w": (2,), "ids": (2,)},
-    "a mean over nothing": {"x": (3,), "w": (0,)},
     "a batch that is empty elsewhere": {"x": (0, 3), "w": (1, 3)},
     "one place written in two ways": {"x": (3,)},
     "one element where there is none": {"x": (0,)},
@@ -382,7 +374,7 @@ _SHAPES = {
     "a place of what is the same along the batch and an axis": {"x": (2,)},
 }
 
-_MORE = (found_choices, found_combs, found_orders, found_recurrences, found_rows, found_scatters)
+_MORE = (found_choices, found_combs, found_nothing, found_orders, found_recurrences, found_rows, found_scatters)
 FOUND = _OTHERS | {name: text for more in _MORE for name, text in more.FOUND.items()}
 SHAPES = _SHAPES | {name: shapes for more in _MORE for name, shapes in more.SHAPES.items()}
 

@@ -188,6 +188,12 @@ FOUND = {
         "  t[s < K, r < N] = tanh(where(z[r] < 0.7 and r + 1 < M, x[s, 0, r + 1], 0.3)\n"
         "      + where(0.5*x[0, 0, 0] > 0.1, 0.5*t[s - 1, r - 1], 0.2))\n"
     ),
+    "a sum over the batch beside the steps of what it is summed of": (
+        "inputs: {x: {shape: [N, N]}, ids: {shape: [..., N], dtype: int}}\n"
+        "forward: |\n"
+        "  t1[..., s < N] = sin(where(median[i < 2](x[s % N, s]) > 0.1, 0.5*t1[..., s - 2], 0.2))"
+        " + 0.1*tanh(softmax[s](x[0, s]))\n"
+    ),
 }
 
 SHAPES = {
@@ -216,4 +222,5 @@ SHAPES = {
         "x": (3, 2, 3),
         "z": (2,),
     },
+    "a sum over the batch beside the steps of what it is summed of": {"x": (2, 2), "ids": (2, 2)},
 }

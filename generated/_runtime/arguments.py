@@ -207,13 +207,18 @@ def length_error(op: str, param: str, value: Sequence[Any], length: int) -> Valu
     return ValueError(f"{op}: {param} must have {length} elements, not {len(value)}: {list(value)}")
 
 
-def batch_shape(op: str, /, **batches: Any) -> torch.Size:
-    """The common batch shape of operands, or an error that names them."""
+def batch_shape(op: str, whole: Mapping[str, str] = MappingProxyType({}), /, **batches: Any) -> torch.Size:
+    """The common batch shape of operands, or an error that names them; those in `whole` have it themselves."""
     try:
-        return broadcast_shape(*batches.values())
+        common = broadcast_shape(*batches.values())
     except RuntimeError:
         shapes = ", ".join(f"{list(shape)} of {name}" for name, shape in batches.items())
         raise ValueError(f"{op}: the batch shapes {shapes} do not broadcast") from None
+    for name in whole:
+        if tuple(batches[name]) != tuple(common):
+            shapes = ", ".join(f"{list(shape)} of {n}{whole.get(n, '')}" for n, shape in batches.items())
+            raise ValueError(f"{op}: the batch shapes {shapes} differ, and {name} does not broadcast")
+    return common
 
 
 def choice_error(op: str, param: str, value: Any, choices: Sequence[str]) -> ValueError:

@@ -37,6 +37,7 @@ class Checks:
     operator: ClassVar[Callable[..., Any]]
     cases: ClassVar[tuple[Case, ...]]
     differentiable: ClassVar[tuple[str, ...]] = ()  # inputs that get a gradient
+    unbroadcast: ClassVar[tuple[str, ...]] = ()  # inputs that have all batch dims of a call
     smooth_outputs: ClassVar[tuple[int, ...]] = (0,)  # positions of the differentiable outputs
     reference: ClassVar[str | None] = None
     formula: ClassVar[Callable[..., Any] | None] = None  # gives the values where the cases do not

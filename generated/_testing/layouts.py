@@ -151,9 +151,10 @@ class LayoutChecks(Checks):
 
     def test_broadcast_batch(self, case: Case) -> None:
         names = [n for n, s in case.inputs.items() if s is not None and s.batched and s.kind in ("float", "complex")]
-        if len(names) < 2:
-            pytest.skip("not applicable: fewer than two operands have batch dimensions")
-        thin = names[-1]
+        free = [n for n in names if n not in self.unbroadcast]
+        if len(names) < 2 or not free:
+            pytest.skip("not applicable: fewer than two operands have batch dimensions that broadcast")
+        thin = free[-1]
         full = case.arguments(batch=(3, 4), grad=True)
         place = list(case.inputs).index(thin)
         sample = case.inputs[thin]
@@ -172,6 +173,20 @@ class LayoutChecks(Checks):
             assert found is not None
             assert meant is not None
             self.same(found, meant.sum_to_size(found.shape))
+
+    def test_unbroadcast(self, case: Case) -> None:
+        names = [n for n, s in case.inputs.items() if s is not None and s.batched]
+        refused = [n for n in names if n in self.unbroadcast]
+        if len(names) < 2 or not refused:
+            pytest.skip("not applicable: batch dimensions of all operands broadcast")
+        for name in refused:
+            for small in ((), (1, 4)):
+                arguments = case.arguments(batch=(3, 4))
+                sample = case.inputs[name]
+                assert sample is not None
+                arguments[list(case.inputs).index(name)] = sample.tensor(torch.float64, small)
+                with pytest.raises(ValueError, match=f"{name} does not broadcast"):
+                    self.call(case, *arguments)
 
     def _check_fake(self, case: Case, arguments: Sequence[torch.Tensor | None]) -> None:
         """All results of the dispatcher op are laid out as its fake kernel says, those kept for backward too."""

@@ -85,6 +85,7 @@ class Operator:
     seeds: tuple[str, ...] = ()  # inputs that random numbers are drawn from, drawn where a call leaves them out
     spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
     stored: tuple[tuple[str, str], ...] = ()  # inputs whose dtype the spec names
+    unbroadcast: tuple[str, ...] = ()  # inputs that have all batch dims of a call
     flags: Flags = Flags()
     inplace: str = ""  # the input that a variant with a trailing underscore overwrites
     domains: tuple[Domain, ...] = ()
@@ -97,6 +98,10 @@ class Operator:
     def shown(self, name: str) -> str:
         """A tensor or param as the spec calls it."""
         return dict(self.spelled).get(name, name)
+
+    def has_whole_batch(self, name: str) -> bool:
+        """Whether an input, or the complex one that it is a part of, has all batch dims of a call."""
+        return any(n in self.unbroadcast for n in (name, *(p.name for p in self.pairs if name in (p.real, p.imag))))
 
     def domain(self, name: str) -> Domain | None:
         """What an input or param keeps to."""

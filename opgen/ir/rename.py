@@ -47,6 +47,7 @@ def renamed_operator(operator: Operator, inside: Mapping[str, str]) -> Operator:
         fills=tuple(replace(f, name=r.name(f.name)) for f in operator.fills),
         neutral=tuple(replace(f, name=r.name(f.name)) for f in operator.neutral),
         seeds=tuple(map(r.name, operator.seeds)),
+        unbroadcast=tuple(map(r.name, operator.unbroadcast)),
         spelled=tuple((new, old) for old, new in inside.items()),
         flags=replace(operator.flags, save=None if save is None else tuple(map(r.name, save))),
         inplace=r.name(operator.inplace),

@@ -169,6 +169,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         inplace="" if spec.inplace is None else str(spec.inplace),
         domains=found_domains, multiples=multiples_of(d), docs=docs(spec), module=around, tests=examples,
         callables=callables(spec), seeds=seeds(d), stored=tuple((n, t.stored) for n, t in d.inputs.items() if t.stored),
+        unbroadcast=tuple(n for n, t in d.inputs.items() if not t.broadcast),
     )  # fmt: skip
     return split_operator(made)
 

@@ -182,14 +182,14 @@ class _VariantCode:
         return [f"call.like({n});" for n in floats]
 
     def _expected(self) -> list[str]:
-        """The sizes in the shapes of arguments that are computed from dims."""
-        return [
-            f"call.expect({i}, {k}, {self.printer(size)});"
-            for i, b in enumerate(self.plan.arguments)
-            if b.name in self.d.tensors
-            for k, size in enumerate(b.shape)
-            if not isinstance(size, Batch) and _is_computed(size)
-        ]
+        """The sizes of arguments that are computed from dims, and who has to have all batch dims."""
+        lines: list[str] = []
+        for i, b in ((i, b) for i, b in enumerate(self.plan.arguments) if b.name in self.d.tensors):
+            computed = [(k, s) for k, s in enumerate(b.shape) if not isinstance(s, Batch) and _is_computed(s)]
+            lines += [f"call.expect({i}, {k}, {self.printer(size)});" for k, size in computed]
+            if self.d.which == "forward" and self.operator.has_whole_batch(b.name):
+                lines.append(f"call.expect_batch({i});")
+        return lines
 
     def _element(self, storage: Storage) -> str:
         return f"Element::{_ELEMENTS[storage]}"

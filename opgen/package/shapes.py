@@ -197,7 +197,7 @@ def check_lines(op: str, operator: Operator, needed: Sequence[str]) -> list[str]
         if t.name in optional and own:
             own = [f"if {t.name} is not None:", *(f"    {line}" for line in own)]
         lines += own
-    return lines + _batch_lines(op, inputs, optional, whole) + _pair_lines(op, operator)
+    return lines + _batch_lines(op, inputs, operator, whole) + _pair_lines(op, operator)
 
 
 def _rank_error(op: str, name: str, t: Tensor) -> str:
@@ -244,17 +244,23 @@ def origin_of(dim: str, size: Scalar | None, inputs: Sequence[Tensor]) -> str:
     return f"{dim} = {scalar_text(size)} ({told})"
 
 
-def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], whole: Mapping[str, str]) -> list[str]:
-    batched = [t for t in inputs if BATCH in t.shape]
+def _batch_lines(op: str, inputs: Sequence[Tensor], operator: Operator, names: Mapping[str, str]) -> list[str]:
+    batched, optional = [t for t in inputs if BATCH in t.shape], operator.optional
     if len(batched) < 2:
         return []
-    texts = {t.name: f"{whole.get(t.name, t.name)}={batch_of(t.name, t.shape)}" for t in batched}
-    always = [texts[t.name] for t in batched if t.name not in optional]
-    lines = _checked_batch([quoted(op), *always], 4) if len(always) > 1 else []
+
+    def checked(given: Sequence[Tensor], indent: int) -> list[str]:
+        shown = {t.name: names.get(t.name, t.name) for t in given}
+        whole = [(shown[t.name], layout_text(t.shape)) for t in given if operator.has_whole_batch(t.name)]
+        own = [f"{{{', '.join(f'{quoted(n)}: {quoted(layout)}' for n, layout in whole)}}}"] if whole else []
+        batches = [f"{shown[t.name]}={batch_of(t.name, t.shape)}" for t in given]
+        return _checked_batch([quoted(op), *own, *batches], indent)
+
+    always = [t for t in batched if t.name not in optional]
+    lines = checked(always, 4) if len(always) > 1 else []
     for t in batched:
         if t.name in optional:
-            call = _checked_batch([quoted(op), *always, texts[t.name]], 8)
-            lines += [f"if {t.name} is not None:", *(f"    {line}" for line in call)]
+            lines += [f"if {t.name} is not None:", *(f"    {line}" for line in checked((*always, t), 8))]
     return lines
 
 

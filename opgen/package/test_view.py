@@ -115,6 +115,8 @@ def _attributes(
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
     if smooth != [0]:
         lines += [f"smooth_outputs = {_tuple([str(k) for k in smooth])}"]
+    if operator.unbroadcast:
+        lines += [f"unbroadcast = {_tuple([quoted(operator.shown(n)) for n in operator.unbroadcast])}"]
     if operator.docs.reference:
         lines += [f"reference = {quoted(operator.docs.reference)}"]
     constant = holds_constant(derived)

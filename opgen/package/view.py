@@ -336,7 +336,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
     for t in operator.operands:
         kind = {Kind.FLOAT: "", Kind.INT: "integer ", Kind.BOOL: "bool ", Kind.COMPLEX: "complex "}[t.kind]
         text = f"{kind}`{layout_text(t.shape)}`{', optional' if t.name in operator.maybe_none else ''}"
-        out += _argument_lines(operator, t, text)
+        out += _argument_lines(operator, t, text + ", not broadcast" * (t.name in operator.unbroadcast))
     for a in operator.stated:
         choices = f"; one of {', '.join(a.choices)}" if a.choices else ""
         out += _argument_lines(operator, a, annotation(a) + choices)

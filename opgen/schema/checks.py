@@ -63,6 +63,9 @@ def _input(tensor: InputSpec, bag: Bag) -> None:
             tensor.absent.whole,
             hints=("add `optional: true`",),
         )
+    if not tensor.broadcast and tensor.shape is not None and all(item.text.strip() != "..." for item in tensor.shape):
+        message = f"`broadcast` has no effect, because the shape of `{tensor.name}` has no batch dims, `...`"
+        bag.error("OPG117", message, tensor.span, hints=("remove `broadcast: false`: named dims never broadcast",))
     if tensor.dtype == "complex" and tensor.domain is not None:
         message = f"`{tensor.name}` is complex, and complex numbers have no order"
         bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))

@@ -130,7 +130,7 @@ _SPELLINGS: Schema = {
 _VALUES: Mapping[type[BaseModel], Mapping[str, Schema]] = {
     model.InputSpec: {
         "shape": _ref("shape"), "dtype": _DTYPE, "optional": _FLAG, "absent": _FORMULA, "domain": _FORMULA,
-        "differentiable": _FLAG, "doc": _TEXT,
+        "broadcast": _FLAG, "differentiable": _FLAG, "doc": _TEXT,
     },
     model.ParamSpec: {
         "type": _ref("type"), "choices": _list(_ref("name"), 1),

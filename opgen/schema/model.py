@@ -33,6 +33,7 @@ class InputSpec(f.Entry):
     optional: f.Flag = Field(False, description="may be None; reads then as `absent`")
     absent: f.OptionalFormula = Field(None, description="what a missing optional input reads as (default 0)")
     domain: f.OptionalDomain = Field(None, description="inequality over the name itself, such as `x > 0`")
+    broadcast: f.Flag = Field(True, description="false: it has all batch dims of a call, none of them fewer elements")
     differentiable: f.Flag = Field(True, description="false: no gradient is derived for it (int and bool: never)")
     doc: f.Text = Field("", description="one line for the generated documentation")
 

@@ -12,7 +12,7 @@ from opgen.schema.conditional import written
 from opgen.schema.flow import INTERVAL, of_interval
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
-FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
+FIELD = "shape|dtype|optional|absent|domain|broadcast|differentiable|doc|type|choices|default|value|derivative|extern"
 LACKING = re.compile(r"(\w+)\s+(\S.*)")  # a field and its value without a colon between them
 _BRACKETS = r"\[[^\[\]\n]*\]|\{[^{}\n]*\}"
 _READ = r"\w+(?:\[[^\[\]]*\])?"

@@ -79,6 +79,17 @@ void Call::expect(int argument, int position, int64_t size) {
   if (a.tensor != nullptr) check(a);
 }
 
+void Call::expect_batch(int argument) const {
+  const Argument& a = arguments_[argument];
+  if (a.tensor == nullptr) return;
+  const auto others = static_cast<int64_t>(a.shape.size()) - 1, own = a.tensor->dim() - others;
+  int64_t at = 0;
+  while (a.shape[at].kind != Entry::the_batch) ++at;
+  bool whole = own == static_cast<int64_t>(batch_.size());
+  for (int64_t d = 0; whole && d < own; ++d) whole = a.tensor->size(at + d) == batch_[d];
+  if (!whole) fail(op_, ": ", a.name, " has not all batch dims of the other operands: ", shown(*a.tensor));
+}
+
 void Call::hold() {
   for (Argument& a : arguments_) add(a);
 }

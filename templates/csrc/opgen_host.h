@@ -54,6 +54,8 @@ class __attribute__((visibility("hidden"))) Call {
   void begin();
   // Once all dims are known: a computed size in the shape of an argument.
   void expect(int argument, int position, int64_t size);
+  // An argument that does not broadcast: it has all batch dims itself.
+  void expect_batch(int argument) const;
   // Once all shapes are known: the arguments as buffers, numbers for those that are missing.
   void hold();
 

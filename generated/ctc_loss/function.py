@@ -192,52 +192,49 @@ def ctc_loss_backward(
             chosen_6 = torch.where(mask_15_2, t_2 + 1, 0)
             chosen_7 = torch.where(mask_15_2, s + 2, 0)
             position_6 = flat_index((T, L), chosen_6, chosen_7)
-            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6, wanted=mask_15_2).mT
+            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6).mT
             mask_16_2 = on_picked == -math.inf
             skips_view = window(skips, -1, 2, (L, 1), fill=False)
             mask_17 = mask_16_2 & (torch.where(skips_view, a_t_2, -math.inf) == -math.inf)
-            mask_18 = mask_15_2 & ~mask_17 & skips_view
-            mask_19 = a_t_2 == -math.inf
-            mask_20 = s > 0
+            mask_18 = a_t_2 == -math.inf
+            mask_19 = s > 0
             a_t_2_view = window(a_t_2, -1, -1, (L, 1), fill=0)
-            mask_21 = mask_19 & (torch.where(mask_20, a_t_2_view, -math.inf) == -math.inf)
-            mask_22 = (t_2 + 1 < T) & (s + 1 < L)
+            mask_20 = mask_18 & (torch.where(mask_19, a_t_2_view, -math.inf) == -math.inf)
+            mask_21 = (t_2 + 1 < T) & (s + 1 < L)
             a_t_2_picked_2 = window(a_t_2, -1, 1, (L, 1), fill=0)
-            mask_23 = (a_t_2_picked_2 == -math.inf) & mask_19
+            mask_22 = (a_t_2_picked_2 == -math.inf) & mask_18
+            mask_26 = mask_15_2 & ~mask_17 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            chosen_9 = torch.where(mask_18, t_2 + 1, 0)
-            chosen_10 = torch.where(mask_18, s + 2, 0)
-            position_9 = flat_index((T, L), chosen_9, chosen_10)
-            on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_9, wanted=mask_18)
-            sigmoid_value_2 = torch.sigmoid(a_t_2 - on_picked_2)
+            position_7 = flat_index((T, L), torch.where(mask_26, t_2 + 1, 0), torch.where(mask_26, s + 2, 0))
+            sigmoid_value_2 = torch.sigmoid(a_t_2 - pick(on.flatten(-2).unsqueeze(-2), position_7))
             scaled_grad_2 = grad_a_before_view * sigmoid_value_2
             safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
             chosen_8 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_scaled_grad_2), 0)
             grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
-            sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_20, -a_t_2_view, math.inf))
+            sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_19, -a_t_2_view, math.inf))
             scaled_grad_3 = grad_on_before * sigmoid_value_3
-            chosen_12 = torch.where(mask_21, 0, scaled_grad_3)
-            chosen_11 = chosen_12 if t_2 + 1 < T else grad_output.new_zeros(B, L)
+            chosen_10 = torch.where(mask_20, 0, scaled_grad_3)
+            chosen_9 = chosen_10 if t_2 + 1 < T else grad_output.new_zeros(B, L)
             sigmoid_value_4 = torch.sigmoid(a_t_2 - a_t_2_picked_2)
-            chosen_13 = torch.where(mask_23, 0, grad_on_before_view * sigmoid_value_4)
-            grad_a_t_2 = grad_a_1_t_2 + chosen_8 + chosen_11 + torch.where(mask_22, chosen_13, 0)
-            mask_24 = on_t_2 == -math.inf
-            mask_25 = s > 1
-            mask_26 = mask_24 & mask_25 & skips & (t_2 != 0)
-            mask_29 = s - 2 == 0
-            position_10 = flat_index((T, L), torch.where(mask_26, t_2 - 1, 0), torch.where(mask_26, s - 2, 0))
-            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_10, wanted=mask_26)
-            chosen_15 = torch.where(mask_29, grad_output.new_zeros(()), -math.inf)
-            chosen_14 = chosen_15.expand(B, L) if t_2 == 0 else a_picked_2
-            chosen_16 = torch.where(skips, chosen_14, -math.inf)
-            mask_27 = mask_24 & (torch.where(mask_25, chosen_16, -math.inf) == -math.inf)
-            mask_28 = ~mask_27 & mask_25 & skips & (t_2 != 0)
-            position_11 = flat_index((T, L), torch.where(mask_28, t_2 - 1, 0), torch.where(mask_28, s - 2, 0))
-            a_picked_3 = pick(a.flatten(-2).unsqueeze(-2), position_11, wanted=mask_28)
-            chosen_18 = torch.where(mask_29, grad_output.new_zeros(()), math.inf)
-            chosen_17 = chosen_18.expand(B, L) if t_2 == 0 else -a_picked_3
-            chosen_19 = torch.where(mask_25, torch.where(skips, chosen_17, math.inf), math.inf)
-            grad_on_t_2 = torch.where(mask_27, 0, grad_a_t_2 * torch.sigmoid(on_t_2 + chosen_19))
+            chosen_11 = torch.where(mask_22, 0, grad_on_before_view * sigmoid_value_4)
+            grad_a_t_2 = grad_a_1_t_2 + chosen_8 + chosen_9 + torch.where(mask_21, chosen_11, 0)
+            mask_23 = on_t_2 == -math.inf
+            mask_24 = s > 1
+            mask_27 = s - 2 == 0
+            mask_28 = mask_23 & mask_24 & skips & (t_2 != 0)
+            position_8 = flat_index((T, L), torch.where(mask_28, t_2 - 1, 0), torch.where(mask_28, s - 2, 0))
+            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_8)
+            chosen_13 = torch.where(mask_27, grad_output.new_zeros(()), -math.inf)
+            chosen_12 = chosen_13.expand(B, L) if t_2 == 0 else a_picked_2
+            chosen_14 = torch.where(skips, chosen_12, -math.inf)
+            mask_25 = mask_23 & (torch.where(mask_24, chosen_14, -math.inf) == -math.inf)
+            mask_29 = ~mask_25 & mask_24 & skips & (t_2 != 0)
+            position_9 = flat_index((T, L), torch.where(mask_29, t_2 - 1, 0), torch.where(mask_29, s - 2, 0))
+            a_picked_3 = pick(a.flatten(-2).unsqueeze(-2), position_9)
+            chosen_16 = torch.where(mask_27, grad_output.new_zeros(()), math.inf)
+            chosen_15 = chosen_16.expand(B, L) if t_2 == 0 else -a_picked_3
+            chosen_17 = torch.where(mask_24, torch.where(skips, chosen_15, math.inf), math.inf)
+            grad_on_t_2 = torch.where(mask_25, 0, grad_a_t_2 * torch.sigmoid(on_t_2 + chosen_17))
             steps.append(grad_a_t_2)
             grad_a_before, grad_on_before = grad_a_t_2, grad_on_t_2
         steps.reverse()
@@ -253,52 +250,49 @@ def ctc_loss_backward(
             chosen_5 = torch.where(mask_15_2, t_2 + 1, 0)
             chosen_6 = torch.where(mask_15_2, s + 2, 0)
             position_6 = flat_index((T, L), chosen_5, chosen_6)
-            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6, wanted=mask_15_2).mT
+            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6).mT
             mask_16_2 = on_picked == -math.inf
             skips_view = window(skips, -1, 2, (L, 1), fill=False)
             mask_17 = mask_16_2 & (torch.where(skips_view, a_t_2, -math.inf) == -math.inf)
-            mask_18 = mask_15_2 & ~mask_17 & skips_view
-            mask_19 = a_t_2 == -math.inf
-            mask_20 = s > 0
+            mask_18 = a_t_2 == -math.inf
+            mask_19 = s > 0
             a_t_2_view = window(a_t_2, -1, -1, (L, 1), fill=0)
-            mask_21 = mask_19 & (torch.where(mask_20, a_t_2_view, -math.inf) == -math.inf)
-            mask_22 = (t_2 + 1 < T) & (s + 1 < L)
+            mask_20 = mask_18 & (torch.where(mask_19, a_t_2_view, -math.inf) == -math.inf)
+            mask_21 = (t_2 + 1 < T) & (s + 1 < L)
             a_t_2_picked_2 = window(a_t_2, -1, 1, (L, 1), fill=0)
-            mask_23 = (a_t_2_picked_2 == -math.inf) & mask_19
+            mask_22 = (a_t_2_picked_2 == -math.inf) & mask_18
+            mask_26 = mask_15_2 & ~mask_17 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            chosen_8 = torch.where(mask_18, t_2 + 1, 0)
-            chosen_9 = torch.where(mask_18, s + 2, 0)
-            position_9 = flat_index((T, L), chosen_8, chosen_9)
-            on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_9, wanted=mask_18)
-            sigmoid_value_2 = torch.sigmoid(a_t_2 - on_picked_2)
+            position_7 = flat_index((T, L), torch.where(mask_26, t_2 + 1, 0), torch.where(mask_26, s + 2, 0))
+            sigmoid_value_2 = torch.sigmoid(a_t_2 - pick(on.flatten(-2).unsqueeze(-2), position_7))
             scaled_grad_2 = grad_a_before_view * sigmoid_value_2
             safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
             chosen_7 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_scaled_grad_2), 0)
             grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
-            sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_20, -a_t_2_view, math.inf))
+            sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_19, -a_t_2_view, math.inf))
             scaled_grad_3 = grad_on_before * sigmoid_value_3
-            chosen_11 = torch.where(mask_21, 0, scaled_grad_3)
-            chosen_10 = chosen_11 if t_2 + 1 < T else grad_output.new_zeros(B, L)
+            chosen_9 = torch.where(mask_20, 0, scaled_grad_3)
+            chosen_8 = chosen_9 if t_2 + 1 < T else grad_output.new_zeros(B, L)
             sigmoid_value_4 = torch.sigmoid(a_t_2 - a_t_2_picked_2)
-            chosen_12 = torch.where(mask_23, 0, grad_on_before_view * sigmoid_value_4)
-            grad_a_t_2 = grad_a_1_t_2 + chosen_7 + chosen_10 + torch.where(mask_22, chosen_12, 0)
-            mask_24 = on_t_2 == -math.inf
-            mask_25 = s > 1
-            mask_26 = mask_24 & mask_25 & skips & (t_2 != 0)
-            mask_29 = s - 2 == 0
-            position_10 = flat_index((T, L), torch.where(mask_26, t_2 - 1, 0), torch.where(mask_26, s - 2, 0))
-            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_10, wanted=mask_26)
-            chosen_14 = torch.where(mask_29, grad_output.new_zeros(()), -math.inf)
-            chosen_13 = chosen_14.expand(B, L) if t_2 == 0 else a_picked_2
-            chosen_15 = torch.where(skips, chosen_13, -math.inf)
-            mask_27 = mask_24 & (torch.where(mask_25, chosen_15, -math.inf) == -math.inf)
-            mask_28 = ~mask_27 & mask_25 & skips & (t_2 != 0)
-            position_11 = flat_index((T, L), torch.where(mask_28, t_2 - 1, 0), torch.where(mask_28, s - 2, 0))
-            a_picked_3 = pick(a.flatten(-2).unsqueeze(-2), position_11, wanted=mask_28)
-            chosen_17 = torch.where(mask_29, grad_output.new_zeros(()), math.inf)
-            chosen_16 = chosen_17.expand(B, L) if t_2 == 0 else -a_picked_3
-            chosen_18 = torch.where(mask_25, torch.where(skips, chosen_16, math.inf), math.inf)
-            grad_on_t_2 = torch.where(mask_27, 0, grad_a_t_2 * torch.sigmoid(on_t_2 + chosen_18))
+            chosen_10 = torch.where(mask_22, 0, grad_on_before_view * sigmoid_value_4)
+            grad_a_t_2 = grad_a_1_t_2 + chosen_7 + chosen_8 + torch.where(mask_21, chosen_10, 0)
+            mask_23 = on_t_2 == -math.inf
+            mask_24 = s > 1
+            mask_27 = s - 2 == 0
+            mask_28 = mask_23 & mask_24 & skips & (t_2 != 0)
+            position_8 = flat_index((T, L), torch.where(mask_28, t_2 - 1, 0), torch.where(mask_28, s - 2, 0))
+            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_8)
+            chosen_12 = torch.where(mask_27, grad_output.new_zeros(()), -math.inf)
+            chosen_11 = chosen_12.expand(B, L) if t_2 == 0 else a_picked_2
+            chosen_13 = torch.where(skips, chosen_11, -math.inf)
+            mask_25 = mask_23 & (torch.where(mask_24, chosen_13, -math.inf) == -math.inf)
+            mask_29 = ~mask_25 & mask_24 & skips & (t_2 != 0)
+            position_9 = flat_index((T, L), torch.where(mask_29, t_2 - 1, 0), torch.where(mask_29, s - 2, 0))
+            a_picked_3 = pick(a.flatten(-2).unsqueeze(-2), position_9)
+            chosen_15 = torch.where(mask_27, grad_output.new_zeros(()), math.inf)
+            chosen_14 = chosen_15.expand(B, L) if t_2 == 0 else -a_picked_3
+            chosen_16 = torch.where(mask_24, torch.where(skips, chosen_14, math.inf), math.inf)
+            grad_on_t_2 = torch.where(mask_25, 0, grad_a_t_2 * torch.sigmoid(on_t_2 + chosen_16))
             steps.append(grad_a_t_2)
             grad_a_before, grad_on_before = grad_a_t_2, grad_on_t_2
         steps.reverse()
@@ -368,108 +362,105 @@ def ctc_loss_tangent(
         a_view = window(a, -2, t_2 - 1 if t_2 != 0 else 0)
         mask_11_2 = a_view == -math.inf
         mask_12_2 = s > 0
-        mask_13 = (t_2 != 0) & mask_11_2 & mask_12_2
-        position = flat_index((T, L), torch.where(mask_13, t_2 - 1, 0), torch.where(mask_13, s - 1, 0))
-        a_picked = pick(a.flatten(-2).unsqueeze(-2), position, wanted=mask_13)
-        mask_15 = torch.where(mask_12_2, a_picked, -math.inf) == -math.inf
-        mask_14 = ~(mask_11_2 & mask_15) & (t_2 != 0)
-        mask_15_2 = (t_2 != 0) & mask_14
-        mask_16 = pick(a.mT, torch.where(mask_15_2, t_2 - 1, 0), wanted=mask_15_2) == -math.inf
-        mask_17 = mask_15_2 & mask_16 & mask_12_2
-        position_2 = flat_index((T, L), torch.where(mask_17, t_2 - 1, 0), torch.where(mask_17, s - 1, 0))
-        a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_2, wanted=mask_17)
-        mask_18 = mask_16 & (torch.where(mask_12_2, a_picked_2, -math.inf) == -math.inf)
-        mask_19 = mask_15_2 & ~mask_18
-        mask_20 = mask_19 & mask_12_2
-        mask_21 = mask_12_2 & (t_2 != 0)
-        mask_22 = mask_21 & (t_2 != 0)
+        mask_27 = (t_2 != 0) & mask_11_2 & mask_12_2
+        position = flat_index((T, L), torch.where(mask_27, t_2 - 1, 0), torch.where(mask_27, s - 1, 0))
+        a_picked = pick(a.flatten(-2).unsqueeze(-2), position)
+        mask_14 = torch.where(mask_12_2, a_picked, -math.inf) == -math.inf
+        mask_13 = ~(mask_11_2 & mask_14) & (t_2 != 0)
+        mask_28 = (t_2 != 0) & mask_13
+        mask_14_2 = pick(a.mT, torch.where(mask_28, t_2 - 1, 0)) == -math.inf
+        mask_29 = mask_28 & mask_14_2 & mask_12_2
+        position_2 = flat_index((T, L), torch.where(mask_29, t_2 - 1, 0), torch.where(mask_29, s - 1, 0))
+        a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_2)
+        mask_15 = mask_14_2 & (torch.where(mask_12_2, a_picked_2, -math.inf) == -math.inf)
+        mask_16 = mask_12_2 & (t_2 != 0)
         chosen_8 = torch.where(s == 0, tangent_log_probs.new_zeros(()), -math.inf)
-        a_picked_3 = pick(a.mT, torch.where(mask_22, t_2 - 1, 0), wanted=mask_22)
-        mask_23 = (chosen_8.expand(B, L) if t_2 == 0 else a_picked_3) == -math.inf
-        mask_24 = mask_21 & mask_23 & mask_12_2 & (t_2 != 0)
+        position_3 = torch.where(mask_16 & (t_2 != 0), t_2 - 1, 0)
+        mask_17 = (chosen_8.expand(B, L) if t_2 == 0 else pick(a.mT, position_3)) == -math.inf
         chosen_2_2 = torch.where(s - 1 == 0, tangent_log_probs.new_zeros(()), -math.inf)
-        chosen_10 = torch.where(mask_24, t_2 - 1, 0)
-        position_4 = flat_index((T, L), chosen_10, torch.where(mask_24, s - 1, 0))
-        a_picked_4 = pick(a.flatten(-2).unsqueeze(-2), position_4, wanted=mask_24)
-        chosen_9 = chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_4
-        mask_25 = ~(mask_23 & (torch.where(mask_12_2, chosen_9, -math.inf) == -math.inf)) & mask_21
-        mask_26 = mask_21 & mask_25 & (t_2 != 0)
-        a_picked_5 = pick(a.mT, torch.where(mask_26, t_2 - 1, 0), wanted=mask_26)
-        mask_27 = (chosen_8.expand(B, L) if t_2 == 0 else a_picked_5) == -math.inf
-        mask_28 = mask_21 & mask_25 & mask_27 & mask_12_2 & (t_2 != 0)
-        position_5 = flat_index((T, L), torch.where(mask_28, t_2 - 1, 0), torch.where(mask_28, s - 1, 0))
-        a_picked_6 = pick(a.flatten(-2).unsqueeze(-2), position_5, wanted=mask_28)
-        chosen_11 = chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_6
-        mask_29 = mask_27 & (torch.where(mask_12_2, chosen_11, -math.inf) == -math.inf)
-        mask_30 = mask_21 & mask_25 & ~mask_29 & mask_12_2 & (t_2 != 0)
-        chosen_3_2 = torch.where(mask_30, t_2 - 1, 0)
-        position_6 = flat_index((T, L), torch.where(mask_20, t_2 - 1, 0), torch.where(mask_20, s - 1, 0))
-        a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_6, wanted=mask_20)
-        a_picked_8 = pick(a.mT, torch.where(mask_19, t_2 - 1, 0), wanted=mask_19)
-        total = a_picked_8 + torch.where(mask_12_2, -a_picked_7, math.inf)
-        chosen_13 = torch.where(mask_18, 0, tangent_a_before * torch.sigmoid(total))
-        safe_chosen_13 = torch.where(mask_14, chosen_13, 0)
+        mask_30 = mask_16 & mask_17 & mask_12_2 & (t_2 != 0)
+        chosen_10 = torch.where(mask_30, t_2 - 1, 0)
+        position_5 = flat_index((T, L), chosen_10, torch.where(mask_30, s - 1, 0))
+        a_picked_3 = pick(a.flatten(-2).unsqueeze(-2), position_5)
+        chosen_9 = chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_3
+        mask_18 = ~(mask_17 & (torch.where(mask_12_2, chosen_9, -math.inf) == -math.inf)) & mask_16
+        position_6 = torch.where(mask_16 & mask_18 & (t_2 != 0), t_2 - 1, 0)
+        mask_19 = (chosen_8.expand(B, L) if t_2 == 0 else pick(a.mT, position_6)) == -math.inf
+        mask_31 = mask_16 & mask_18 & mask_19 & mask_12_2 & (t_2 != 0)
+        position_7 = flat_index((T, L), torch.where(mask_31, t_2 - 1, 0), torch.where(mask_31, s - 1, 0))
+        a_picked_4 = pick(a.flatten(-2).unsqueeze(-2), position_7)
+        chosen_11 = chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_4
+        mask_20 = mask_19 & (torch.where(mask_12_2, chosen_11, -math.inf) == -math.inf)
+        mask_32 = mask_28 & ~mask_15
+        mask_33 = mask_32 & mask_12_2
+        mask_34 = mask_16 & mask_18 & ~mask_20 & mask_12_2 & (t_2 != 0)
+        chosen_3_2 = torch.where(mask_34, t_2 - 1, 0)
+        position_8 = flat_index((T, L), torch.where(mask_33, t_2 - 1, 0), torch.where(mask_33, s - 1, 0))
+        a_picked_5 = pick(a.flatten(-2).unsqueeze(-2), position_8)
+        a_picked_6 = pick(a.mT, torch.where(mask_32, t_2 - 1, 0))
+        total = a_picked_6 + torch.where(mask_12_2, -a_picked_5, math.inf)
+        chosen_13 = torch.where(mask_15, 0, tangent_a_before * torch.sigmoid(total))
+        safe_chosen_13 = torch.where(mask_13, chosen_13, 0)
         chosen_12 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_13
         tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
-        position_7 = flat_index((T, L), chosen_3_2, torch.where(mask_30, s - 1, 0))
-        a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_7, wanted=mask_30)
-        difference_2 = a_picked_9 - pick(a.mT, chosen_3_2, wanted=mask_30)
-        product = tangent_a_before_view * torch.sigmoid(difference_2)
+        position_9 = flat_index((T, L), chosen_3_2, torch.where(mask_34, s - 1, 0))
+        a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_9)
+        product = tangent_a_before_view * torch.sigmoid(a_picked_7 - pick(a.mT, chosen_3_2))
         chosen_15 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product
-        chosen_14 = torch.where(mask_29, 0, torch.where(mask_12_2, chosen_15, 0))
-        tangent_on_t_2 = chosen_12 + torch.where(mask_21, torch.where(mask_25, chosen_14, 0), 0)
-        mask_31 = on_t_2 == -math.inf
-        mask_32 = s > 1
-        mask_33 = mask_31 & mask_32 & skips & (t_2 != 0)
-        mask_42 = s - 2 == 0
-        chosen_4_2 = torch.where(mask_42, tangent_log_probs.new_zeros(()), -math.inf)
-        chosen_17 = torch.where(mask_33, t_2 - 1, 0)
-        position_9 = flat_index((T, L), chosen_17, torch.where(mask_33, s - 2, 0))
-        a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_9, wanted=mask_33)
-        chosen_16 = chosen_4_2.expand(B, L) if t_2 == 0 else a_picked_10
+        chosen_14 = torch.where(mask_20, 0, torch.where(mask_12_2, chosen_15, 0))
+        tangent_on_t_2 = chosen_12 + torch.where(mask_16, torch.where(mask_18, chosen_14, 0), 0)
+        mask_21 = on_t_2 == -math.inf
+        mask_22 = s > 1
+        mask_35 = s - 2 == 0
+        chosen_4_2 = torch.where(mask_35, tangent_log_probs.new_zeros(()), -math.inf)
+        mask_36 = mask_21 & mask_22 & skips & (t_2 != 0)
+        chosen_17 = torch.where(mask_36, t_2 - 1, 0)
+        position_11 = flat_index((T, L), chosen_17, torch.where(mask_36, s - 2, 0))
+        a_picked_8 = pick(a.flatten(-2).unsqueeze(-2), position_11)
+        chosen_16 = chosen_4_2.expand(B, L) if t_2 == 0 else a_picked_8
         chosen_18 = torch.where(skips, chosen_16, -math.inf)
-        mask_34 = mask_31 & (torch.where(mask_32, chosen_18, -math.inf) == -math.inf)
-        mask_35 = ~mask_34 & mask_32 & skips & (t_2 != 0)
-        mask_36 = mask_32 & (skips & (t_2 != 0))
-        mask_37 = mask_36 & mask_31 & mask_32 & skips & (t_2 != 0)
+        mask_23 = mask_21 & (torch.where(mask_22, chosen_18, -math.inf) == -math.inf)
+        mask_24 = mask_22 & (skips & (t_2 != 0))
+        mask_37 = mask_24 & mask_21 & mask_22 & skips & (t_2 != 0)
         chosen_20 = torch.where(mask_37, t_2 - 1, 0)
-        position_11 = flat_index((T, L), chosen_20, torch.where(mask_37, s - 2, 0))
-        a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_11, wanted=mask_37)
-        chosen_19 = chosen_4_2.expand(B, L) if t_2 == 0 else a_picked_11
-        chosen_21 = torch.where(mask_32, torch.where(skips, chosen_19, -math.inf), -math.inf)
-        mask_38 = ~(mask_31 & (chosen_21 == -math.inf)) & mask_36
-        mask_39 = mask_36 & mask_38 & mask_31 & mask_32 & skips & (t_2 != 0)
-        chosen_23 = torch.where(mask_39, t_2 - 1, 0)
-        position_13 = flat_index((T, L), chosen_23, torch.where(mask_39, s - 2, 0))
-        a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_13, wanted=mask_39)
-        chosen_22 = chosen_4_2.expand(B, L) if t_2 == 0 else a_picked_12
+        position_13 = flat_index((T, L), chosen_20, torch.where(mask_37, s - 2, 0))
+        a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_13)
+        chosen_19 = chosen_4_2.expand(B, L) if t_2 == 0 else a_picked_9
+        chosen_21 = torch.where(mask_22, torch.where(skips, chosen_19, -math.inf), -math.inf)
+        mask_25 = ~(mask_21 & (chosen_21 == -math.inf)) & mask_24
+        mask_38 = mask_24 & mask_25 & mask_21 & mask_22 & skips & (t_2 != 0)
+        chosen_23 = torch.where(mask_38, t_2 - 1, 0)
+        position_15 = flat_index((T, L), chosen_23, torch.where(mask_38, s - 2, 0))
+        a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_15)
+        chosen_22 = chosen_4_2.expand(B, L) if t_2 == 0 else a_picked_10
         chosen_24 = torch.where(skips, chosen_22, -math.inf)
-        mask_40 = mask_31 & (torch.where(mask_32, chosen_24, -math.inf) == -math.inf)
-        mask_41 = mask_36 & mask_38 & ~mask_40 & mask_32 & skips & (t_2 != 0)
+        mask_26 = mask_21 & (torch.where(mask_22, chosen_24, -math.inf) == -math.inf)
+        mask_39 = ~mask_23 & mask_22 & skips & (t_2 != 0)
+        mask_40 = mask_24 & mask_25 & ~mask_26 & mask_22 & skips & (t_2 != 0)
         tangent_a_before_view_2 = window(tangent_a_before, -1, -2, (L, 1), fill=0)
-        position_14 = flat_index((T, L), torch.where(mask_41, t_2 - 1, 0), torch.where(mask_41, s - 2, 0))
-        a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_14, wanted=mask_41)
-        product_2 = tangent_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_2)
+        position_16 = flat_index((T, L), torch.where(mask_40, t_2 - 1, 0), torch.where(mask_40, s - 2, 0))
+        a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_16)
+        product_2 = tangent_a_before_view_2 * torch.sigmoid(a_picked_11 - on_t_2)
         chosen_27 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
-        chosen_26 = torch.where(mask_32, torch.where(skips, chosen_27, 0), 0)
-        chosen_28 = torch.where(mask_40, 0, chosen_26)
-        chosen_25 = torch.where(mask_36, torch.where(mask_38, chosen_28, 0), 0)
-        position_15 = flat_index((T, L), torch.where(mask_35, t_2 - 1, 0), torch.where(mask_35, s - 2, 0))
-        a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_15, wanted=mask_35)
-        chosen_31 = torch.where(mask_42, tangent_log_probs.new_zeros(()), math.inf)
-        chosen_30 = chosen_31.expand(B, L) if t_2 == 0 else -a_picked_14
+        chosen_26 = torch.where(mask_22, torch.where(skips, chosen_27, 0), 0)
+        chosen_28 = torch.where(mask_26, 0, chosen_26)
+        chosen_25 = torch.where(mask_24, torch.where(mask_25, chosen_28, 0), 0)
+        position_17 = flat_index((T, L), torch.where(mask_39, t_2 - 1, 0), torch.where(mask_39, s - 2, 0))
+        a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_17)
+        chosen_31 = torch.where(mask_35, tangent_log_probs.new_zeros(()), math.inf)
+        chosen_30 = chosen_31.expand(B, L) if t_2 == 0 else -a_picked_12
         chosen_29 = torch.where(skips, chosen_30, math.inf)
-        safe_chosen_29 = torch.where(mask_32, chosen_29, math.inf)
+        safe_chosen_29 = torch.where(mask_22, chosen_29, math.inf)
         product_3 = tangent_on_t_2 * torch.sigmoid(on_t_2 + safe_chosen_29)
-        tangent_a_t_2 = tangent_emitted_t_2 + torch.where(mask_34, 0, product_3) + chosen_25
+        tangent_a_t_2 = tangent_emitted_t_2 + torch.where(mask_23, 0, product_3) + chosen_25
         steps_2.append(tangent_a_t_2)
         tangent_a_before = tangent_a_t_2
     tangent_a = torch.stack(steps_2, -2) if steps_2 else tangent_log_probs.new_zeros(B, T, L)
     mask_3 = input_lengths > 0
     chosen_33 = torch.where(mask_3, input_lengths - 1, 0)
-    a_picked_15 = pick(a.mT, chosen_33.unsqueeze(-1), wanted=mask_3)
+    a_picked_13 = pick(a.mT, chosen_33.unsqueeze(-1), wanted=mask_3)
     chosen_32 = torch.where(s == 0, tangent_log_probs.new_zeros(()), -math.inf)
-    last = torch.where(mask_3.unsqueeze(-1), a_picked_15, chosen_32)
+    last = torch.where(mask_3.unsqueeze(-1), a_picked_13, chosen_32)
     chosen_33 = torch.where(mask_3, input_lengths - 1, 0)
     tangent_a_picked = pick(tangent_a.mT, chosen_33.unsqueeze(-1), wanted=mask_3)
     tangent_last = torch.where(mask_3.unsqueeze(-1), tangent_a_picked, 0)
@@ -480,24 +471,24 @@ def ctc_loss_tangent(
     last_picked = pick(last, torch.where(mask_5, difference, 0))
     found = torch.logaddexp(end, torch.where(mask_5, last_picked, -math.inf))
     mask_6 = end == -math.inf
-    position_18 = torch.where(mask_6 & mask_5, difference, 0)
-    mask_8 = mask_6 & (torch.where(mask_5, pick(last, position_18), -math.inf) == -math.inf)
-    position_19 = torch.where(mask_5 & mask_6, difference, 0)
-    mask_9 = ~(mask_6 & (pick(last, position_19) == -math.inf)) & mask_5
-    position_20 = torch.where(mask_5 & mask_9 & mask_6, difference, 0)
-    mask_10 = mask_6 & (pick(last, position_20) == -math.inf)
+    position_20 = torch.where(mask_6 & mask_5, difference, 0)
+    mask_8 = mask_6 & (torch.where(mask_5, pick(last, position_20), -math.inf) == -math.inf)
+    position_21 = torch.where(mask_5 & mask_6, difference, 0)
+    mask_9 = ~(mask_6 & (pick(last, position_21) == -math.inf)) & mask_5
+    position_22 = torch.where(mask_5 & mask_9 & mask_6, difference, 0)
+    mask_10 = mask_6 & (pick(last, position_22) == -math.inf)
     safe_difference = torch.where(mask_5 & mask_9 & ~mask_10, difference, 0)
-    position_21 = torch.where(~mask_8 & mask_5, difference, 0)
+    position_23 = torch.where(~mask_8 & mask_5, difference, 0)
     sigmoid_value = torch.sigmoid(pick(last, safe_difference) - end)
     product_4 = sigmoid_value * pick(tangent_last, safe_difference)
     chosen_35 = torch.where(mask_10, 0, product_4)
     chosen_34 = torch.where(mask_5, torch.where(mask_9, chosen_35, 0), 0)
-    chosen_36 = torch.where(mask_5, pick(last, position_21), -math.inf)
+    chosen_36 = torch.where(mask_5, pick(last, position_23), -math.inf)
     product_5 = tangent_end * torch.sigmoid(end - chosen_36)
     tangent_found = torch.where(mask_8, 0, product_5) + chosen_34
     if reduction == "mean":
-        mask_43 = zero_infinity & (found == -math.inf)
-        chosen_37 = torch.where(mask_43, 0, -tangent_found)
+        mask_41 = zero_infinity & (found == -math.inf)
+        chosen_37 = torch.where(mask_41, 0, -tangent_found)
         tangent_output = (chosen_37 / torch.clamp(target_lengths, min=1)).mean()
     elif reduction == "sum":
         tangent_output = torch.where(zero_infinity & (found == -math.inf), 0, -tangent_found).sum()

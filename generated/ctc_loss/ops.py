@@ -253,9 +253,9 @@ def ctc_loss_second(
     sigmoid_value = torch.sigmoid(last_picked - end)
     on_each = on.unbind(-2)
     mask_80 = mask_3 & ~mask_5
-    position_26 = torch.where(mask_80 & mask_7 & mask_4, difference, 0)
-    mask_36 = mask_7 & (torch.where(mask_4, pick(last, position_26), -math.inf) == -math.inf)
-    position_27 = torch.where(mask_80 & ~mask_36 & mask_4, difference, 0)
+    position_24 = torch.where(mask_80 & mask_7 & mask_4, difference, 0)
+    mask_36 = mask_7 & (torch.where(mask_4, pick(last, position_24), -math.inf) == -math.inf)
+    position_25 = torch.where(mask_80 & ~mask_36 & mask_4, difference, 0)
     mask_38 = ~mask_5
     if reduction == "mean":
         steps_3 = []
@@ -265,66 +265,63 @@ def ctc_loss_second(
             on_t_4 = on_each[t_4]
             mask_85_3 = window(a, -2, max(t_4 - 1, 0)) == -math.inf
             mask_86_3 = s > 0
-            mask_87_2 = (t_4 - 1 >= 0) & mask_85_3 & mask_86_3
-            position_12 = flat_index((T, L), torch.where(mask_87_2, t_4 - 1, 0), torch.where(mask_87_2, s - 1, 0))
-            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_12, wanted=mask_87_2)
-            mask_88_2 = mask_85_3 & (torch.where(mask_86_3, a_picked_7, -math.inf) == -math.inf)
-            mask_89_2 = (t_4 - 1 >= 0) & ~mask_88_2
-            mask_90_2 = mask_89_2 & mask_86_3
-            mask_91_2 = (t_4 - 1 >= 0) & (s - 1 >= 0)
-            mask_92_2 = pick(a.mT, torch.where(mask_91_2, t_4 - 1, 0), wanted=mask_91_2) == -math.inf
-            mask_93_2 = mask_91_2 & mask_92_2
-            chosen_27 = torch.where(mask_93_2, t_4 - 1, 0)
-            chosen_28 = torch.where(mask_93_2, s - 1, 0)
-            position_15 = flat_index((T, L), chosen_27, chosen_28)
-            a_picked_8 = pick(a.flatten(-2).unsqueeze(-2), position_15, wanted=mask_93_2)
-            mask_94_2 = mask_92_2 & (a_picked_8 == -math.inf)
-            mask_95_2 = mask_91_2 & ~mask_94_2
-            chosen_2_2 = torch.where(mask_95_2, t_4 - 1, 0)
-            chosen_31 = torch.where(mask_90_2, t_4 - 1, 0)
-            chosen_32 = torch.where(mask_90_2, s - 1, 0)
-            position_18 = flat_index((T, L), chosen_31, chosen_32)
-            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_18, wanted=mask_90_2)
-            chosen_30 = torch.where(mask_86_3, -a_picked_9, math.inf)
-            total_3 = pick(a.mT, torch.where(mask_89_2, t_4 - 1, 0), wanted=mask_89_2) + chosen_30
-            chosen_29 = torch.where(mask_88_2, 0, grad_grad_a_before * torch.sigmoid(total_3))
+            mask_96_2 = (t_4 - 1 >= 0) & mask_85_3 & mask_86_3
+            position_10 = flat_index((T, L), torch.where(mask_96_2, t_4 - 1, 0), torch.where(mask_96_2, s - 1, 0))
+            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_10)
+            mask_87_2 = mask_85_3 & (torch.where(mask_86_3, a_picked_7, -math.inf) == -math.inf)
+            mask_88_2 = (t_4 - 1 >= 0) & (s - 1 >= 0)
+            mask_89_2 = pick(a.mT, torch.where(mask_88_2, t_4 - 1, 0)) == -math.inf
+            position_11 = torch.where(mask_88_2 & mask_89_2, t_4 - 1, 0)
+            position_12 = torch.where(mask_88_2 & mask_89_2, s - 1, 0)
+            position_13 = flat_index((T, L), position_11, position_12)
+            mask_90_2 = mask_89_2 & (pick(a.flatten(-2).unsqueeze(-2), position_13) == -math.inf)
+            mask_97_2 = (t_4 - 1 >= 0) & ~mask_87_2
+            mask_98_2 = mask_97_2 & mask_86_3
+            mask_99_2 = mask_88_2 & ~mask_90_2
+            chosen_2_2 = torch.where(mask_99_2, t_4 - 1, 0)
+            chosen_27 = torch.where(mask_98_2, t_4 - 1, 0)
+            chosen_28 = torch.where(mask_98_2, s - 1, 0)
+            position_16 = flat_index((T, L), chosen_27, chosen_28)
+            a_picked_8 = pick(a.flatten(-2).unsqueeze(-2), position_16)
+            chosen_26 = torch.where(mask_86_3, -a_picked_8, math.inf)
+            total_3 = pick(a.mT, torch.where(mask_97_2, t_4 - 1, 0)) + chosen_26
+            chosen_25 = torch.where(mask_87_2, 0, grad_grad_a_before * torch.sigmoid(total_3))
             grad_grad_a_before_view = window(grad_grad_a_before, -1, -1, (L, 1), fill=0)
-            position_19 = flat_index((T, L), chosen_2_2, torch.where(mask_95_2, s - 1, 0))
-            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_19, wanted=mask_95_2)
-            difference_2 = a_picked_10 - pick(a.mT, chosen_2_2, wanted=mask_95_2)
-            scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(difference_2)
-            chosen_33 = torch.where(mask_94_2, 0, scaled_grad_4)
-            safe_chosen_29 = chosen_29 if t_4 - 1 >= 0 else grad_grad_log_probs.new_zeros(B, L)
-            grad_grad_on_t_4 = safe_chosen_29 + torch.where(mask_91_2, chosen_33, 0)
-            mask_96_2 = on_t_4 == -math.inf
-            mask_97_2 = s > 1
-            mask_98_2 = mask_96_2 & mask_97_2 & skips & (t_4 != 0)
-            mask_105 = s - 2 == 0
-            position_20 = flat_index((T, L), torch.where(mask_98_2, t_4 - 1, 0), torch.where(mask_98_2, s - 2, 0))
-            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_20, wanted=mask_98_2)
-            chosen_35 = torch.where(mask_105, grad_grad_log_probs.new_zeros(()), -math.inf)
-            chosen_34 = chosen_35.expand(B, L) if t_4 == 0 else a_picked_11
-            chosen_36 = torch.where(skips, chosen_34, -math.inf)
-            mask_99_2 = mask_96_2 & (torch.where(mask_97_2, chosen_36, -math.inf) == -math.inf)
-            mask_100 = ~mask_99_2 & mask_97_2 & skips & (t_4 != 0)
-            mask_101 = (t_4 - 1 >= 0) & (s - 2 >= 0)
-            mask_102 = mask_101 & mask_96_2 & skips
-            position_21 = flat_index((T, L), torch.where(mask_102, t_4 - 1, 0), torch.where(mask_102, s - 2, 0))
-            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_21, wanted=mask_102)
-            mask_103 = mask_96_2 & (torch.where(skips, a_picked_12, -math.inf) == -math.inf)
-            mask_104 = mask_101 & ~mask_103 & skips
-            position_22 = flat_index((T, L), torch.where(mask_100, t_4 - 1, 0), torch.where(mask_100, s - 2, 0))
-            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_22, wanted=mask_100)
-            chosen_39 = torch.where(mask_105, grad_grad_log_probs.new_zeros(()), math.inf)
-            chosen_38 = chosen_39.expand(B, L) if t_4 == 0 else -a_picked_13
-            chosen_40 = torch.where(mask_97_2, torch.where(skips, chosen_38, math.inf), math.inf)
-            chosen_37 = torch.where(mask_99_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_40))
+            position_17 = flat_index((T, L), chosen_2_2, torch.where(mask_99_2, s - 1, 0))
+            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_17)
+            scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_2_2))
+            chosen_29 = torch.where(mask_90_2, 0, scaled_grad_4)
+            safe_chosen_25 = chosen_25 if t_4 - 1 >= 0 else grad_grad_log_probs.new_zeros(B, L)
+            grad_grad_on_t_4 = safe_chosen_25 + torch.where(mask_88_2, chosen_29, 0)
+            mask_91_2 = on_t_4 == -math.inf
+            mask_92_2 = s > 1
+            mask_100 = s - 2 == 0
+            mask_101 = mask_91_2 & mask_92_2 & skips & (t_4 != 0)
+            position_18 = flat_index((T, L), torch.where(mask_101, t_4 - 1, 0), torch.where(mask_101, s - 2, 0))
+            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_18)
+            chosen_31 = torch.where(mask_100, grad_grad_log_probs.new_zeros(()), -math.inf)
+            chosen_30 = chosen_31.expand(B, L) if t_4 == 0 else a_picked_10
+            chosen_32 = torch.where(skips, chosen_30, -math.inf)
+            mask_93_2 = mask_91_2 & (torch.where(mask_92_2, chosen_32, -math.inf) == -math.inf)
+            mask_94_2 = (t_4 - 1 >= 0) & (s - 2 >= 0)
+            mask_102 = mask_94_2 & mask_91_2 & skips
+            position_19 = flat_index((T, L), torch.where(mask_102, t_4 - 1, 0), torch.where(mask_102, s - 2, 0))
+            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_19)
+            mask_95_2 = mask_91_2 & (torch.where(skips, a_picked_11, -math.inf) == -math.inf)
+            mask_103 = ~mask_93_2 & mask_92_2 & skips & (t_4 != 0)
+            mask_104 = mask_94_2 & ~mask_95_2 & skips
+            position_20 = flat_index((T, L), torch.where(mask_103, t_4 - 1, 0), torch.where(mask_103, s - 2, 0))
+            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_20)
+            chosen_35 = torch.where(mask_100, grad_grad_log_probs.new_zeros(()), math.inf)
+            chosen_34 = chosen_35.expand(B, L) if t_4 == 0 else -a_picked_12
+            chosen_36 = torch.where(mask_92_2, torch.where(skips, chosen_34, math.inf), math.inf)
+            chosen_33 = torch.where(mask_93_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_36))
             grad_grad_a_before_view_2 = window(grad_grad_a_before, -1, -2, (L, 1), fill=0)
-            position_23 = flat_index((T, L), torch.where(mask_104, t_4 - 1, 0), torch.where(mask_104, s - 2, 0))
-            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_23, wanted=mask_104)
-            scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
-            chosen_41 = torch.where(mask_103, 0, torch.where(skips, scaled_grad_5, 0))
-            grad_grad_a_t_4 = grad_grad_a_1_t_4 + chosen_37 + torch.where(mask_101, chosen_41, 0)
+            position_21 = flat_index((T, L), torch.where(mask_104, t_4 - 1, 0), torch.where(mask_104, s - 2, 0))
+            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_21)
+            scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_4)
+            chosen_37 = torch.where(mask_95_2, 0, torch.where(skips, scaled_grad_5, 0))
+            grad_grad_a_t_4 = grad_grad_a_1_t_4 + chosen_33 + torch.where(mask_94_2, chosen_37, 0)
             steps_3.append((grad_grad_on_t_4, grad_grad_a_t_4))
             grad_grad_a_before = grad_grad_a_t_4
     else:
@@ -335,66 +332,63 @@ def ctc_loss_second(
             on_t_4 = on_each[t_4]
             mask_80_4 = window(a, -2, max(t_4 - 1, 0)) == -math.inf
             mask_81_4 = s > 0
-            mask_82_3 = (t_4 - 1 >= 0) & mask_80_4 & mask_81_4
-            position_12 = flat_index((T, L), torch.where(mask_82_3, t_4 - 1, 0), torch.where(mask_82_3, s - 1, 0))
-            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_12, wanted=mask_82_3)
-            mask_83_3 = mask_80_4 & (torch.where(mask_81_4, a_picked_7, -math.inf) == -math.inf)
-            mask_84_3 = (t_4 - 1 >= 0) & ~mask_83_3
-            mask_85_2 = mask_84_3 & mask_81_4
-            mask_86_2 = (t_4 - 1 >= 0) & (s - 1 >= 0)
-            mask_87_2 = pick(a.mT, torch.where(mask_86_2, t_4 - 1, 0), wanted=mask_86_2) == -math.inf
-            mask_88_2 = mask_86_2 & mask_87_2
-            chosen_27 = torch.where(mask_88_2, t_4 - 1, 0)
-            chosen_28 = torch.where(mask_88_2, s - 1, 0)
-            position_15 = flat_index((T, L), chosen_27, chosen_28)
-            a_picked_8 = pick(a.flatten(-2).unsqueeze(-2), position_15, wanted=mask_88_2)
-            mask_89_2 = mask_87_2 & (a_picked_8 == -math.inf)
-            mask_90_2 = mask_86_2 & ~mask_89_2
-            chosen_2_2 = torch.where(mask_90_2, t_4 - 1, 0)
-            chosen_31 = torch.where(mask_85_2, t_4 - 1, 0)
-            chosen_32 = torch.where(mask_85_2, s - 1, 0)
-            position_18 = flat_index((T, L), chosen_31, chosen_32)
-            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_18, wanted=mask_85_2)
-            chosen_30 = torch.where(mask_81_4, -a_picked_9, math.inf)
-            total_3 = pick(a.mT, torch.where(mask_84_3, t_4 - 1, 0), wanted=mask_84_3) + chosen_30
-            chosen_29 = torch.where(mask_83_3, 0, grad_grad_a_before * torch.sigmoid(total_3))
+            mask_91_2 = (t_4 - 1 >= 0) & mask_80_4 & mask_81_4
+            position_10 = flat_index((T, L), torch.where(mask_91_2, t_4 - 1, 0), torch.where(mask_91_2, s - 1, 0))
+            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_10)
+            mask_82_3 = mask_80_4 & (torch.where(mask_81_4, a_picked_7, -math.inf) == -math.inf)
+            mask_83_3 = (t_4 - 1 >= 0) & (s - 1 >= 0)
+            mask_84_3 = pick(a.mT, torch.where(mask_83_3, t_4 - 1, 0)) == -math.inf
+            position_11 = torch.where(mask_83_3 & mask_84_3, t_4 - 1, 0)
+            position_12 = torch.where(mask_83_3 & mask_84_3, s - 1, 0)
+            position_13 = flat_index((T, L), position_11, position_12)
+            mask_85_2 = mask_84_3 & (pick(a.flatten(-2).unsqueeze(-2), position_13) == -math.inf)
+            mask_92_2 = (t_4 - 1 >= 0) & ~mask_82_3
+            mask_93_2 = mask_92_2 & mask_81_4
+            mask_94_2 = mask_83_3 & ~mask_85_2
+            chosen_2_2 = torch.where(mask_94_2, t_4 - 1, 0)
+            chosen_27 = torch.where(mask_93_2, t_4 - 1, 0)
+            chosen_28 = torch.where(mask_93_2, s - 1, 0)
+            position_16 = flat_index((T, L), chosen_27, chosen_28)
+            a_picked_8 = pick(a.flatten(-2).unsqueeze(-2), position_16)
+            chosen_26 = torch.where(mask_81_4, -a_picked_8, math.inf)
+            total_3 = pick(a.mT, torch.where(mask_92_2, t_4 - 1, 0)) + chosen_26
+            chosen_25 = torch.where(mask_82_3, 0, grad_grad_a_before * torch.sigmoid(total_3))
             grad_grad_a_before_view = window(grad_grad_a_before, -1, -1, (L, 1), fill=0)
-            position_19 = flat_index((T, L), chosen_2_2, torch.where(mask_90_2, s - 1, 0))
-            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_19, wanted=mask_90_2)
-            difference_2 = a_picked_10 - pick(a.mT, chosen_2_2, wanted=mask_90_2)
-            scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(difference_2)
-            chosen_33 = torch.where(mask_89_2, 0, scaled_grad_4)
-            safe_chosen_29 = chosen_29 if t_4 - 1 >= 0 else grad_grad_log_probs.new_zeros(B, L)
-            grad_grad_on_t_4 = safe_chosen_29 + torch.where(mask_86_2, chosen_33, 0)
-            mask_91_2 = on_t_4 == -math.inf
-            mask_92_2 = s > 1
-            mask_93_2 = mask_91_2 & mask_92_2 & skips & (t_4 != 0)
-            mask_100 = s - 2 == 0
-            position_20 = flat_index((T, L), torch.where(mask_93_2, t_4 - 1, 0), torch.where(mask_93_2, s - 2, 0))
-            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_20, wanted=mask_93_2)
-            chosen_35 = torch.where(mask_100, grad_grad_log_probs.new_zeros(()), -math.inf)
-            chosen_34 = chosen_35.expand(B, L) if t_4 == 0 else a_picked_11
-            chosen_36 = torch.where(skips, chosen_34, -math.inf)
-            mask_94_2 = mask_91_2 & (torch.where(mask_92_2, chosen_36, -math.inf) == -math.inf)
-            mask_95 = ~mask_94_2 & mask_92_2 & skips & (t_4 != 0)
-            mask_96 = (t_4 - 1 >= 0) & (s - 2 >= 0)
-            mask_97 = mask_96 & mask_91_2 & skips
-            position_21 = flat_index((T, L), torch.where(mask_97, t_4 - 1, 0), torch.where(mask_97, s - 2, 0))
-            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_21, wanted=mask_97)
-            mask_98 = mask_91_2 & (torch.where(skips, a_picked_12, -math.inf) == -math.inf)
-            mask_99 = mask_96 & ~mask_98 & skips
-            position_22 = flat_index((T, L), torch.where(mask_95, t_4 - 1, 0), torch.where(mask_95, s - 2, 0))
-            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_22, wanted=mask_95)
-            chosen_39 = torch.where(mask_100, grad_grad_log_probs.new_zeros(()), math.inf)
-            chosen_38 = chosen_39.expand(B, L) if t_4 == 0 else -a_picked_13
-            chosen_40 = torch.where(mask_92_2, torch.where(skips, chosen_38, math.inf), math.inf)
-            chosen_37 = torch.where(mask_94_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_40))
+            position_17 = flat_index((T, L), chosen_2_2, torch.where(mask_94_2, s - 1, 0))
+            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_17)
+            scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_2_2))
+            chosen_29 = torch.where(mask_85_2, 0, scaled_grad_4)
+            safe_chosen_25 = chosen_25 if t_4 - 1 >= 0 else grad_grad_log_probs.new_zeros(B, L)
+            grad_grad_on_t_4 = safe_chosen_25 + torch.where(mask_83_3, chosen_29, 0)
+            mask_86_2 = on_t_4 == -math.inf
+            mask_87_2 = s > 1
+            mask_95 = s - 2 == 0
+            mask_96 = mask_86_2 & mask_87_2 & skips & (t_4 != 0)
+            position_18 = flat_index((T, L), torch.where(mask_96, t_4 - 1, 0), torch.where(mask_96, s - 2, 0))
+            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_18)
+            chosen_31 = torch.where(mask_95, grad_grad_log_probs.new_zeros(()), -math.inf)
+            chosen_30 = chosen_31.expand(B, L) if t_4 == 0 else a_picked_10
+            chosen_32 = torch.where(skips, chosen_30, -math.inf)
+            mask_88_2 = mask_86_2 & (torch.where(mask_87_2, chosen_32, -math.inf) == -math.inf)
+            mask_89_2 = (t_4 - 1 >= 0) & (s - 2 >= 0)
+            mask_97 = mask_89_2 & mask_86_2 & skips
+            position_19 = flat_index((T, L), torch.where(mask_97, t_4 - 1, 0), torch.where(mask_97, s - 2, 0))
+            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_19)
+            mask_90_2 = mask_86_2 & (torch.where(skips, a_picked_11, -math.inf) == -math.inf)
+            mask_98 = ~mask_88_2 & mask_87_2 & skips & (t_4 != 0)
+            mask_99 = mask_89_2 & ~mask_90_2 & skips
+            position_20 = flat_index((T, L), torch.where(mask_98, t_4 - 1, 0), torch.where(mask_98, s - 2, 0))
+            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_20)
+            chosen_35 = torch.where(mask_95, grad_grad_log_probs.new_zeros(()), math.inf)
+            chosen_34 = chosen_35.expand(B, L) if t_4 == 0 else -a_picked_12
+            chosen_36 = torch.where(mask_87_2, torch.where(skips, chosen_34, math.inf), math.inf)
+            chosen_33 = torch.where(mask_88_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_36))
             grad_grad_a_before_view_2 = window(grad_grad_a_before, -1, -2, (L, 1), fill=0)
-            position_23 = flat_index((T, L), torch.where(mask_99, t_4 - 1, 0), torch.where(mask_99, s - 2, 0))
-            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_23, wanted=mask_99)
-            scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
-            chosen_41 = torch.where(mask_98, 0, torch.where(skips, scaled_grad_5, 0))
-            grad_grad_a_t_4 = grad_grad_a_1_t_4 + chosen_37 + torch.where(mask_96, chosen_41, 0)
+            position_21 = flat_index((T, L), torch.where(mask_99, t_4 - 1, 0), torch.where(mask_99, s - 2, 0))
+            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_21)
+            scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_4)
+            chosen_37 = torch.where(mask_90_2, 0, torch.where(skips, scaled_grad_5, 0))
+            grad_grad_a_t_4 = grad_grad_a_1_t_4 + chosen_33 + torch.where(mask_89_2, chosen_37, 0)
             steps_3.append((grad_grad_on_t_4, grad_grad_a_t_4))
             grad_grad_a_before = grad_grad_a_t_4
     grad_grad_a = (
@@ -410,32 +404,32 @@ def ctc_loss_second(
         if reduction == "mean":
             mask_20 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)
             mask_79 = mask_3 & ~mask_5
-            position_24 = torch.where(mask_79 & mask_7 & mask_4, difference, 0)
-            mask_25 = mask_7 & (torch.where(mask_4, pick(last, position_24), -math.inf) == -math.inf)
+            position_22 = torch.where(mask_79 & mask_7 & mask_4, difference, 0)
+            mask_25 = mask_7 & (torch.where(mask_4, pick(last, position_22), -math.inf) == -math.inf)
             safe_difference = torch.where(mask_79 & ~mask_25 & mask_4, difference, 0)
             last_picked_4 = pick(last, safe_difference)
             mask_72 = mask_3 & mask_38
-            position_42 = torch.where(mask_72 & mask_7 & mask_4, difference, 0)
-            last_picked_5 = pick(last, position_42)
+            position_38 = torch.where(mask_72 & mask_7 & mask_4, difference, 0)
+            last_picked_5 = pick(last, position_38)
             mask_75 = mask_72 & ~(mask_7 & (torch.where(mask_4, last_picked_5, -math.inf) == -math.inf))
             safe_product = torch.where(mask_75 & ~mask_5, product, 1)
         else:
             mask_19 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)
-            last_picked_4 = pick(last, position_27)
+            last_picked_4 = pick(last, position_25)
         sigmoid_value_11 = torch.sigmoid(end - torch.where(mask_4, last_picked_4, -math.inf))
         scaled_grad_6 = grad_grad_last * sigmoid_value.unsqueeze(-1)
         safe_scaled_grad_6 = torch.where(mask_4.unsqueeze(-1), scaled_grad_6, 0)
         if reduction == "mean":
-            chosen_42 = torch.where(mask_20.unsqueeze(-1), 0, safe_scaled_grad_6)
-            chosen_44 = torch.where(mask_25, 0, grad_grad_end * sigmoid_value_11)
+            chosen_38 = torch.where(mask_20.unsqueeze(-1), 0, safe_scaled_grad_6)
+            chosen_40 = torch.where(mask_25, 0, grad_grad_end * sigmoid_value_11)
         else:
-            chosen_42 = torch.where(mask_19.unsqueeze(-1), 0, safe_scaled_grad_6)
-            chosen_44 = torch.where(mask_36, 0, grad_grad_end * sigmoid_value_11)
-        chosen_43 = torch.where(mask_5.unsqueeze(-1), 0, chosen_42)
-        safe_chosen_43 = torch.where(mask_10, chosen_43, 0)
-        grad_grad_found_grad_last = torch.where(mask_3.unsqueeze(-1), safe_chosen_43, 0).sum(-1)
-        chosen_45 = torch.where(mask_5, 0, chosen_44)
-        grad_grad_found = grad_grad_found_grad_last + torch.where(mask_3, chosen_45, 0)
+            chosen_38 = torch.where(mask_19.unsqueeze(-1), 0, safe_scaled_grad_6)
+            chosen_40 = torch.where(mask_36, 0, grad_grad_end * sigmoid_value_11)
+        chosen_39 = torch.where(mask_5.unsqueeze(-1), 0, chosen_38)
+        safe_chosen_39 = torch.where(mask_10, chosen_39, 0)
+        grad_grad_found_grad_last = torch.where(mask_3.unsqueeze(-1), safe_chosen_39, 0).sum(-1)
+        chosen_41 = torch.where(mask_5, 0, chosen_40)
+        grad_grad_found = grad_grad_found_grad_last + torch.where(mask_3, chosen_41, 0)
         if reduction == "mean":
             negative_3 = -(grad_grad_found / safe_product)
             grad_grad_output = torch.where(mask_75, torch.where(mask_5, 0, negative_3), 0).sum()
@@ -456,16 +450,16 @@ def ctc_loss_second(
         mask_65 = s > 1
         mask_66 = t_2 == 0
         mask_84 = s - 2 == 0
-        chosen_64 = torch.where(mask_84, grad_grad_log_probs.new_zeros(()), -math.inf)
+        chosen_60 = torch.where(mask_84, grad_grad_log_probs.new_zeros(()), -math.inf)
         mask_70 = (t_2.unsqueeze(-1) - 1 >= 0) & (s - 2 >= 0)
-        chosen_67 = torch.where(mask_84, grad_grad_log_probs.new_zeros(()), math.inf)
+        chosen_63 = torch.where(mask_84, grad_grad_log_probs.new_zeros(()), math.inf)
         grad_log_probs = grad_grad_log_probs.new_zeros(T, B, C)
         if reduction == "mean":
             grad_found = torch.where(mask_5, 0, -(grad_output / torch.where(~mask_5, product, 1)))
             mask_14 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)
             chosen_10 = torch.where(mask_14, 0, torch.where(mask_4, grad_found * sigmoid_value, 0))
             mask_31 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)
-            chosen = torch.where(mask_4, pick(last, position_27), -math.inf)
+            chosen = torch.where(mask_4, pick(last, position_25), -math.inf)
             mask_81 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)
             mask_76 = mask_81
         position_2 = torch.where(~mask_5 & mask_7 & mask_4, difference, 0)
@@ -501,22 +495,22 @@ def ctc_loss_second(
         grad_grad_on_view_2 = window(grad_grad_on_view, -1, 2, (L, 1), fill=0)
         mask_64 = on == -math.inf
         mask_67 = mask_64 & mask_65 & skips.unsqueeze(-2) & ~mask_66.unsqueeze(-1)
-        position_30 = torch.where(mask_67, t_2.unsqueeze(-1) - 1, 0)
-        position_31 = flat_index((T, L), position_30, torch.where(mask_67, s - 2, 0))
-        a_picked_15 = pick(a.flatten(-2)[:, None, None, :], position_31, wanted=mask_67)
-        chosen_63 = torch.where(mask_66.unsqueeze(-1), chosen_64, a_picked_15)
-        chosen_65 = torch.where(skips.unsqueeze(-2), chosen_63, -math.inf)
-        mask_68 = mask_64 & (torch.where(mask_65, chosen_65, -math.inf) == -math.inf)
+        position_28 = torch.where(mask_67, t_2.unsqueeze(-1) - 1, 0)
+        position_29 = flat_index((T, L), position_28, torch.where(mask_67, s - 2, 0))
+        a_picked_14 = pick(a.flatten(-2)[:, None, None, :], position_29, wanted=mask_67)
+        chosen_59 = torch.where(mask_66.unsqueeze(-1), chosen_60, a_picked_14)
+        chosen_61 = torch.where(skips.unsqueeze(-2), chosen_59, -math.inf)
+        mask_68 = mask_64 & (torch.where(mask_65, chosen_61, -math.inf) == -math.inf)
         mask_69 = ~mask_68 & mask_65 & skips.unsqueeze(-2) & ~mask_66.unsqueeze(-1)
         a_view = window(a, -2, -1, (T, 1), fill=0)
         a_view_2 = window(a_view, -1, -2, (L, 1), fill=0)
         mask_71 = mask_64 & (torch.where(skips.unsqueeze(-2), a_view_2, -math.inf) == -math.inf)
-        position_32 = torch.where(mask_69, t_2.unsqueeze(-1) - 1, 0)
-        position_33 = flat_index((T, L), position_32, torch.where(mask_69, s - 2, 0))
-        negative_2 = -pick(a.flatten(-2)[:, None, None, :], position_33, wanted=mask_69)
-        chosen_66 = torch.where(mask_66.unsqueeze(-1), chosen_67, negative_2)
-        safe_chosen_66 = torch.where(skips.unsqueeze(-2), chosen_66, math.inf)
-        total_2 = on + torch.where(mask_65, safe_chosen_66, math.inf)
+        position_30 = torch.where(mask_69, t_2.unsqueeze(-1) - 1, 0)
+        position_31 = flat_index((T, L), position_30, torch.where(mask_69, s - 2, 0))
+        negative_2 = -pick(a.flatten(-2)[:, None, None, :], position_31, wanted=mask_69)
+        chosen_62 = torch.where(mask_66.unsqueeze(-1), chosen_63, negative_2)
+        safe_chosen_62 = torch.where(skips.unsqueeze(-2), chosen_62, math.inf)
+        total_2 = on + torch.where(mask_65, safe_chosen_62, math.inf)
         sigmoid_value_15 = torch.sigmoid(on - a_view_2)
         sigmoid_value_16 = torch.sigmoid(a_view_2 - on)
         if reduction != "mean":
@@ -530,10 +524,10 @@ def ctc_loss_second(
             chosen = torch.where(mask_4, pick(last, position_5), -math.inf)
             mask_76 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)
             mask_81 = mask_76
-            mask_101 = mask_39 | ~mask_81 & mask_4
-            mask_41 = mask_10 & (mask_38.unsqueeze(-1) & mask_101.unsqueeze(-1))
+            mask_100 = mask_39 | ~mask_81 & mask_4
+            mask_41 = mask_10 & (mask_38.unsqueeze(-1) & mask_100.unsqueeze(-1))
             mask_42 = mask_41
-            position_29 = torch.where(mask_42, difference.unsqueeze(-1), 0)
+            position_27 = torch.where(mask_42, difference.unsqueeze(-1), 0)
             mask_50 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)
             mask_24 = (a_picked_2 == -math.inf) & mask_56
             mask_26 = mask_56 & (a_picked == -math.inf)
@@ -543,10 +537,10 @@ def ctc_loss_second(
         sigmoid_value_12 = torch.sigmoid(chosen - end)
         if reduction == "mean":
             grad_last = chosen_11 + torch.where(mask_77, grad_end.unsqueeze(-1), 0)
-            mask_106 = mask_39 | ~mask_76 & mask_4
-            mask_42 = mask_10 & (mask_38.unsqueeze(-1) & mask_106.unsqueeze(-1))
+            mask_105 = mask_39 | ~mask_76 & mask_4
+            mask_42 = mask_10 & (mask_38.unsqueeze(-1) & mask_105.unsqueeze(-1))
             mask_41 = mask_42
-            position_29 = torch.where(mask_41, difference.unsqueeze(-1), 0)
+            position_27 = torch.where(mask_41, difference.unsqueeze(-1), 0)
             mask_55 = mask_56
             mask_60 = (a_picked_2 == -math.inf) & mask_55
             mask_63 = mask_55 & (a_picked == -math.inf)
@@ -567,54 +561,49 @@ def ctc_loss_second(
                 chosen_13 = torch.where(mask_85_2, t_3 + 1, 0)
                 chosen_14 = torch.where(mask_85_2, s + 2, 0)
                 position_6 = flat_index((T, L), chosen_13, chosen_14)
-                on_picked_2 = take(
-                    on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6, wanted=mask_85_2
-                ).mT
+                on_picked_2 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6).mT
                 mask_86_2 = on_picked_2 == -math.inf
                 skips_view = window(skips, -1, 2, (L, 1), fill=False)
                 mask_87 = mask_86_2 & (torch.where(skips_view, a_t_3, -math.inf) == -math.inf)
-                mask_88 = mask_85_2 & ~mask_87 & skips_view
-                mask_89 = a_t_3 == -math.inf
-                mask_90 = s > 0
+                mask_88 = a_t_3 == -math.inf
+                mask_89 = s > 0
                 a_t_3_view = window(a_t_3, -1, -1, (L, 1), fill=0)
-                mask_91 = mask_89 & (torch.where(mask_90, a_t_3_view, -math.inf) == -math.inf)
-                mask_92 = (t_3 + 1 < T) & (s + 1 < L)
+                mask_90 = mask_88 & (torch.where(mask_89, a_t_3_view, -math.inf) == -math.inf)
+                mask_91 = (t_3 + 1 < T) & (s + 1 < L)
                 a_t_3_picked_2 = window(a_t_3, -1, 1, (L, 1), fill=0)
-                mask_93 = (a_t_3_picked_2 == -math.inf) & mask_89
+                mask_92 = (a_t_3_picked_2 == -math.inf) & mask_88
+                mask_96 = mask_85_2 & ~mask_87 & skips_view
                 grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-                chosen_16 = torch.where(mask_88, t_3 + 1, 0)
-                chosen_17 = torch.where(mask_88, s + 2, 0)
-                position_9 = flat_index((T, L), chosen_16, chosen_17)
-                on_picked_3 = pick(on.flatten(-2).unsqueeze(-2), position_9, wanted=mask_88)
-                sigmoid_value_8 = torch.sigmoid(a_t_3 - on_picked_3)
+                position_7 = flat_index((T, L), torch.where(mask_96, t_3 + 1, 0), torch.where(mask_96, s + 2, 0))
+                sigmoid_value_8 = torch.sigmoid(a_t_3 - pick(on.flatten(-2).unsqueeze(-2), position_7))
                 scaled_grad_2 = grad_a_before_view * sigmoid_value_8
                 safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
                 chosen_15 = torch.where(mask_85_2, torch.where(mask_87, 0, safe_scaled_grad_2), 0)
                 grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
-                sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_90, -a_t_3_view, math.inf))
+                sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_89, -a_t_3_view, math.inf))
                 scaled_grad_3 = grad_on_before * sigmoid_value_9
-                chosen_19 = torch.where(mask_91, 0, scaled_grad_3)
-                chosen_18 = chosen_19 if t_3 + 1 < T else grad_output.new_zeros(B, L)
+                chosen_17 = torch.where(mask_90, 0, scaled_grad_3)
+                chosen_16 = chosen_17 if t_3 + 1 < T else grad_output.new_zeros(B, L)
                 sigmoid_value_10 = torch.sigmoid(a_t_3 - a_t_3_picked_2)
-                chosen_20 = torch.where(mask_93, 0, grad_on_before_view * sigmoid_value_10)
-                grad_a_t_3 = grad_a_1_t_3 + chosen_15 + chosen_18 + torch.where(mask_92, chosen_20, 0)
-                mask_94 = on_t_3 == -math.inf
-                mask_95 = s > 1
-                mask_96 = mask_94 & mask_95 & skips & (t_3 != 0)
-                mask_99 = s - 2 == 0
-                position_10 = flat_index((T, L), torch.where(mask_96, t_3 - 1, 0), torch.where(mask_96, s - 2, 0))
-                a_picked_5 = pick(a.flatten(-2).unsqueeze(-2), position_10, wanted=mask_96)
-                chosen_22 = torch.where(mask_99, grad_output.new_zeros(()), -math.inf)
-                chosen_21 = chosen_22.expand(B, L) if t_3 == 0 else a_picked_5
-                chosen_23 = torch.where(skips, chosen_21, -math.inf)
-                mask_97 = mask_94 & (torch.where(mask_95, chosen_23, -math.inf) == -math.inf)
-                mask_98 = ~mask_97 & mask_95 & skips & (t_3 != 0)
-                position_11 = flat_index((T, L), torch.where(mask_98, t_3 - 1, 0), torch.where(mask_98, s - 2, 0))
-                a_picked_6 = pick(a.flatten(-2).unsqueeze(-2), position_11, wanted=mask_98)
-                chosen_25 = torch.where(mask_99, grad_output.new_zeros(()), math.inf)
-                chosen_24 = chosen_25.expand(B, L) if t_3 == 0 else -a_picked_6
-                chosen_26 = torch.where(mask_95, torch.where(skips, chosen_24, math.inf), math.inf)
-                grad_on_t_3 = torch.where(mask_97, 0, grad_a_t_3 * torch.sigmoid(on_t_3 + chosen_26))
+                chosen_18 = torch.where(mask_92, 0, grad_on_before_view * sigmoid_value_10)
+                grad_a_t_3 = grad_a_1_t_3 + chosen_15 + chosen_16 + torch.where(mask_91, chosen_18, 0)
+                mask_93 = on_t_3 == -math.inf
+                mask_94 = s > 1
+                mask_97 = s - 2 == 0
+                mask_98 = mask_93 & mask_94 & skips & (t_3 != 0)
+                position_8 = flat_index((T, L), torch.where(mask_98, t_3 - 1, 0), torch.where(mask_98, s - 2, 0))
+                a_picked_5 = pick(a.flatten(-2).unsqueeze(-2), position_8)
+                chosen_20 = torch.where(mask_97, grad_output.new_zeros(()), -math.inf)
+                chosen_19 = chosen_20.expand(B, L) if t_3 == 0 else a_picked_5
+                chosen_21 = torch.where(skips, chosen_19, -math.inf)
+                mask_95 = mask_93 & (torch.where(mask_94, chosen_21, -math.inf) == -math.inf)
+                mask_99 = ~mask_95 & mask_94 & skips & (t_3 != 0)
+                position_9 = flat_index((T, L), torch.where(mask_99, t_3 - 1, 0), torch.where(mask_99, s - 2, 0))
+                a_picked_6 = pick(a.flatten(-2).unsqueeze(-2), position_9)
+                chosen_23 = torch.where(mask_97, grad_output.new_zeros(()), math.inf)
+                chosen_22 = chosen_23.expand(B, L) if t_3 == 0 else -a_picked_6
+                chosen_24 = torch.where(mask_94, torch.where(skips, chosen_22, math.inf), math.inf)
+                grad_on_t_3 = torch.where(mask_95, 0, grad_a_t_3 * torch.sigmoid(on_t_3 + chosen_24))
                 steps_2.append((grad_a_t_3, grad_on_t_3))
                 grad_a_before, grad_on_before = grad_a_t_3, grad_on_t_3
             steps_2.reverse()
@@ -630,54 +619,49 @@ def ctc_loss_second(
                 chosen_13 = torch.where(mask_80_3, t_3 + 1, 0)
                 chosen_14 = torch.where(mask_80_3, s + 2, 0)
                 position_6 = flat_index((T, L), chosen_13, chosen_14)
-                on_picked_2 = take(
-                    on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6, wanted=mask_80_3
-                ).mT
+                on_picked_2 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_6).mT
                 mask_81_3 = on_picked_2 == -math.inf
                 skips_view = window(skips, -1, 2, (L, 1), fill=False)
                 mask_82_2 = mask_81_3 & (torch.where(skips_view, a_t_3, -math.inf) == -math.inf)
-                mask_83_2 = mask_80_3 & ~mask_82_2 & skips_view
-                mask_84_2 = a_t_3 == -math.inf
-                mask_85 = s > 0
+                mask_83_2 = a_t_3 == -math.inf
+                mask_84_2 = s > 0
                 a_t_3_view = window(a_t_3, -1, -1, (L, 1), fill=0)
-                mask_86 = mask_84_2 & (torch.where(mask_85, a_t_3_view, -math.inf) == -math.inf)
-                mask_87 = (t_3 + 1 < T) & (s + 1 < L)
+                mask_85 = mask_83_2 & (torch.where(mask_84_2, a_t_3_view, -math.inf) == -math.inf)
+                mask_86 = (t_3 + 1 < T) & (s + 1 < L)
                 a_t_3_picked_2 = window(a_t_3, -1, 1, (L, 1), fill=0)
-                mask_88 = (a_t_3_picked_2 == -math.inf) & mask_84_2
+                mask_87 = (a_t_3_picked_2 == -math.inf) & mask_83_2
+                mask_91 = mask_80_3 & ~mask_82_2 & skips_view
                 grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-                chosen_16 = torch.where(mask_83_2, t_3 + 1, 0)
-                chosen_17 = torch.where(mask_83_2, s + 2, 0)
-                position_9 = flat_index((T, L), chosen_16, chosen_17)
-                on_picked_3 = pick(on.flatten(-2).unsqueeze(-2), position_9, wanted=mask_83_2)
-                sigmoid_value_8 = torch.sigmoid(a_t_3 - on_picked_3)
+                position_7 = flat_index((T, L), torch.where(mask_91, t_3 + 1, 0), torch.where(mask_91, s + 2, 0))
+                sigmoid_value_8 = torch.sigmoid(a_t_3 - pick(on.flatten(-2).unsqueeze(-2), position_7))
                 scaled_grad_2 = grad_a_before_view * sigmoid_value_8
                 safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
                 chosen_15 = torch.where(mask_80_3, torch.where(mask_82_2, 0, safe_scaled_grad_2), 0)
                 grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
-                sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_85, -a_t_3_view, math.inf))
+                sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_84_2, -a_t_3_view, math.inf))
                 scaled_grad_3 = grad_on_before * sigmoid_value_9
-                chosen_19 = torch.where(mask_86, 0, scaled_grad_3)
-                chosen_18 = chosen_19 if t_3 + 1 < T else grad_output.new_zeros(B, L)
+                chosen_17 = torch.where(mask_85, 0, scaled_grad_3)
+                chosen_16 = chosen_17 if t_3 + 1 < T else grad_output.new_zeros(B, L)
                 sigmoid_value_10 = torch.sigmoid(a_t_3 - a_t_3_picked_2)
-                chosen_20 = torch.where(mask_88, 0, grad_on_before_view * sigmoid_value_10)
-                grad_a_t_3 = grad_a_1_t_3 + chosen_15 + chosen_18 + torch.where(mask_87, chosen_20, 0)
-                mask_89 = on_t_3 == -math.inf
-                mask_90 = s > 1
-                mask_91 = mask_89 & mask_90 & skips & (t_3 != 0)
-                mask_94 = s - 2 == 0
-                position_10 = flat_index((T, L), torch.where(mask_91, t_3 - 1, 0), torch.where(mask_91, s - 2, 0))
-                a_picked_5 = pick(a.flatten(-2).unsqueeze(-2), position_10, wanted=mask_91)
-                chosen_22 = torch.where(mask_94, grad_output.new_zeros(()), -math.inf)
-                chosen_21 = chosen_22.expand(B, L) if t_3 == 0 else a_picked_5
-                chosen_23 = torch.where(skips, chosen_21, -math.inf)
-                mask_92 = mask_89 & (torch.where(mask_90, chosen_23, -math.inf) == -math.inf)
-                mask_93 = ~mask_92 & mask_90 & skips & (t_3 != 0)
-                position_11 = flat_index((T, L), torch.where(mask_93, t_3 - 1, 0), torch.where(mask_93, s - 2, 0))
-                a_picked_6 = pick(a.flatten(-2).unsqueeze(-2), position_11, wanted=mask_93)
-                chosen_25 = torch.where(mask_94, grad_output.new_zeros(()), math.inf)
-                chosen_24 = chosen_25.expand(B, L) if t_3 == 0 else -a_picked_6
-                chosen_26 = torch.where(mask_90, torch.where(skips, chosen_24, math.inf), math.inf)
-                grad_on_t_3 = torch.where(mask_92, 0, grad_a_t_3 * torch.sigmoid(on_t_3 + chosen_26))
+                chosen_18 = torch.where(mask_87, 0, grad_on_before_view * sigmoid_value_10)
+                grad_a_t_3 = grad_a_1_t_3 + chosen_15 + chosen_16 + torch.where(mask_86, chosen_18, 0)
+                mask_88 = on_t_3 == -math.inf
+                mask_89 = s > 1
+                mask_92 = s - 2 == 0
+                mask_93 = mask_88 & mask_89 & skips & (t_3 != 0)
+                position_8 = flat_index((T, L), torch.where(mask_93, t_3 - 1, 0), torch.where(mask_93, s - 2, 0))
+                a_picked_5 = pick(a.flatten(-2).unsqueeze(-2), position_8)
+                chosen_20 = torch.where(mask_92, grad_output.new_zeros(()), -math.inf)
+                chosen_19 = chosen_20.expand(B, L) if t_3 == 0 else a_picked_5
+                chosen_21 = torch.where(skips, chosen_19, -math.inf)
+                mask_90 = mask_88 & (torch.where(mask_89, chosen_21, -math.inf) == -math.inf)
+                mask_94 = ~mask_90 & mask_89 & skips & (t_3 != 0)
+                position_9 = flat_index((T, L), torch.where(mask_94, t_3 - 1, 0), torch.where(mask_94, s - 2, 0))
+                a_picked_6 = pick(a.flatten(-2).unsqueeze(-2), position_9)
+                chosen_23 = torch.where(mask_92, grad_output.new_zeros(()), math.inf)
+                chosen_22 = chosen_23.expand(B, L) if t_3 == 0 else -a_picked_6
+                chosen_24 = torch.where(mask_89, torch.where(skips, chosen_22, math.inf), math.inf)
+                grad_on_t_3 = torch.where(mask_90, 0, grad_a_t_3 * torch.sigmoid(on_t_3 + chosen_24))
                 steps_2.append((grad_a_t_3, grad_on_t_3))
                 grad_a_before, grad_on_before = grad_a_t_3, grad_on_t_3
             steps_2.reverse()
@@ -689,26 +673,26 @@ def ctc_loss_second(
         grad_on_view_2 = window(grad_on_view, -1, 1, (L, 1), fill=0)
         scaled_grad_9 = sigmoid_value_4 * sigmoid_value_3 * grad_a_view_2
         safe_scaled_grad_9 = torch.where(skips_view_2.unsqueeze(-2), scaled_grad_9, 0)
-        chosen_54 = torch.where(mask_52, torch.where(mask_54, 0, safe_scaled_grad_9), 0)
+        chosen_50 = torch.where(mask_52, torch.where(mask_54, 0, safe_scaled_grad_9), 0)
         scaled_grad_10 = sigmoid_value_5 * sigmoid_value_6 * grad_on_view_2
         scaled_grad_11 = torch.sigmoid(-total) * torch.sigmoid(total) * grad_on_view
-        chosen_56 = torch.where(mask_58, 0, scaled_grad_11)
-        safe_chosen_56 = torch.where(mask_82.unsqueeze(-1), chosen_56, 0)
+        chosen_52 = torch.where(mask_58, 0, scaled_grad_11)
+        safe_chosen_52 = torch.where(mask_82.unsqueeze(-1), chosen_52, 0)
         scaled_grad_13 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_on_view_2 * grad_a_view_2
-        chosen_60 = torch.where(skips_view_2.unsqueeze(-2), -scaled_grad_13, 0)
-        chosen_59 = torch.where(mask_52, torch.where(mask_54, 0, chosen_60), 0)
+        chosen_56 = torch.where(skips_view_2.unsqueeze(-2), -scaled_grad_13, 0)
+        chosen_55 = torch.where(mask_52, torch.where(mask_54, 0, chosen_56), 0)
         scaled_grad_16 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_grad_on * grad_a
         if reduction == "mean":
-            chosen_55 = torch.where(mask_59, torch.where(mask_60, 0, scaled_grad_10), 0)
+            chosen_51 = torch.where(mask_59, torch.where(mask_60, 0, scaled_grad_10), 0)
         else:
-            chosen_55 = torch.where(mask_59, torch.where(mask_24, 0, scaled_grad_10), 0)
+            chosen_51 = torch.where(mask_59, torch.where(mask_24, 0, scaled_grad_10), 0)
         scaled_grad = product_2.unsqueeze(-1) * grad_grad_last * grad_found.unsqueeze(-1)
-        chosen_47 = torch.where(mask_4.unsqueeze(-1), -scaled_grad, 0)
+        chosen_43 = torch.where(mask_4.unsqueeze(-1), -scaled_grad, 0)
         scaled_grad_7 = sigmoid_value_12 * torch.sigmoid(end - chosen) * grad_grad_end * grad_found
         safe_scaled_grad = torch.where(mask_4.unsqueeze(-1), scaled_grad, 0)
         negative = -(sigmoid_value * sigmoid_value_2 * grad_grad_end * grad_found)
         safe_negative = torch.where(mask_4, negative, 0)
-        scaled_grad_8 = grad_grad_a * (chosen_54 + safe_chosen_56 + chosen_55)
+        scaled_grad_8 = grad_grad_a * (chosen_50 + safe_chosen_52 + chosen_51)
         grad_grad_a_view = window(grad_grad_a, -1, -1, (L, 1), fill=0)
         scaled_grad_12 = sigmoid_value_13 * sigmoid_value_14 * grad_grad_a_view * grad_on_view
         grad_grad_a_view_2 = window(grad_grad_a, -1, 1, (L, 1), fill=0)
@@ -716,45 +700,45 @@ def ctc_loss_second(
         grad_grad_a_view_3 = window(grad_grad_a, -2, -1, (T, 1), fill=0)
         grad_grad_a_view_4 = window(grad_grad_a_view_3, -1, -2, (L, 1), fill=0)
         scaled_grad_15 = sigmoid_value_15 * sigmoid_value_16 * grad_grad_a_view_4 * grad_a
-        chosen_68 = torch.where(skips.unsqueeze(-2), -scaled_grad_15, 0)
-        chosen_69 = torch.where(mask_70, torch.where(mask_71, 0, chosen_68), 0)
-        grad_on_2 = torch.where(mask_68, 0, scaled_grad_16) + chosen_69
+        chosen_64 = torch.where(skips.unsqueeze(-2), -scaled_grad_15, 0)
+        chosen_65 = torch.where(mask_70, torch.where(mask_71, 0, chosen_64), 0)
+        grad_on_2 = torch.where(mask_68, 0, scaled_grad_16) + chosen_65
         grad_on_2_each = grad_on_2.unbind(-2)
         if reduction == "mean":
-            chosen_46 = torch.where(mask_31.unsqueeze(-1), 0, chosen_47)
-            chosen_49 = torch.where(mask_5, 0, torch.where(mask_36, 0, scaled_grad_7))
-            chosen_51 = torch.where(mask_76.unsqueeze(-1), 0, safe_scaled_grad)
-            chosen_52 = torch.where(mask_5, 0, torch.where(mask_51, 0, safe_negative))
-            chosen_58 = torch.where(mask_63, 0, -scaled_grad_12)
-            chosen_61 = torch.where(mask_82.unsqueeze(-1), torch.where(mask_60, 0, -scaled_grad_14), 0)
+            chosen_42 = torch.where(mask_31.unsqueeze(-1), 0, chosen_43)
+            chosen_45 = torch.where(mask_5, 0, torch.where(mask_36, 0, scaled_grad_7))
+            chosen_47 = torch.where(mask_76.unsqueeze(-1), 0, safe_scaled_grad)
+            chosen_48 = torch.where(mask_5, 0, torch.where(mask_51, 0, safe_negative))
+            chosen_54 = torch.where(mask_63, 0, -scaled_grad_12)
+            chosen_57 = torch.where(mask_82.unsqueeze(-1), torch.where(mask_60, 0, -scaled_grad_14), 0)
         else:
-            chosen_46 = torch.where(mask_30.unsqueeze(-1), 0, chosen_47)
-            chosen_49 = torch.where(mask_5, 0, torch.where(mask_16, 0, scaled_grad_7))
-            chosen_51 = torch.where(mask_81.unsqueeze(-1), 0, safe_scaled_grad)
-            chosen_52 = torch.where(mask_5, 0, torch.where(mask_50, 0, safe_negative))
-            chosen_58 = torch.where(mask_26, 0, -scaled_grad_12)
-            chosen_61 = torch.where(mask_82.unsqueeze(-1), torch.where(mask_24, 0, -scaled_grad_14), 0)
-        chosen_48 = torch.where(mask_5.unsqueeze(-1), 0, chosen_46)
-        safe_chosen_48 = torch.where(mask_10, chosen_48, 0)
-        grad_end_grad_last = torch.where(mask_3.unsqueeze(-1), safe_chosen_48, 0).sum(-1)
-        grad_end_1 = grad_end_grad_last + torch.where(mask_3, chosen_49, 0)
-        chosen_50 = torch.where(mask_5.unsqueeze(-1), 0, chosen_51)
-        safe_chosen_50 = torch.where(mask_10, chosen_50, 0)
-        safe_chosen_52 = torch.where(mask_3, chosen_52, 0)
-        chosen_53 = torch.where(mask_10, safe_chosen_52.unsqueeze(-1), 0)
-        chosen_57 = torch.where(mask_62, torch.where(mask_82.unsqueeze(-1), chosen_58, 0), 0)
-        safe_chosen_61 = torch.where(mask_83, chosen_61, 0)
+            chosen_42 = torch.where(mask_30.unsqueeze(-1), 0, chosen_43)
+            chosen_45 = torch.where(mask_5, 0, torch.where(mask_16, 0, scaled_grad_7))
+            chosen_47 = torch.where(mask_81.unsqueeze(-1), 0, safe_scaled_grad)
+            chosen_48 = torch.where(mask_5, 0, torch.where(mask_50, 0, safe_negative))
+            chosen_54 = torch.where(mask_26, 0, -scaled_grad_12)
+            chosen_57 = torch.where(mask_82.unsqueeze(-1), torch.where(mask_24, 0, -scaled_grad_14), 0)
+        chosen_44 = torch.where(mask_5.unsqueeze(-1), 0, chosen_42)
+        safe_chosen_44 = torch.where(mask_10, chosen_44, 0)
+        grad_end_grad_last = torch.where(mask_3.unsqueeze(-1), safe_chosen_44, 0).sum(-1)
+        grad_end_1 = grad_end_grad_last + torch.where(mask_3, chosen_45, 0)
+        chosen_46 = torch.where(mask_5.unsqueeze(-1), 0, chosen_47)
+        safe_chosen_46 = torch.where(mask_10, chosen_46, 0)
+        safe_chosen_48 = torch.where(mask_3, chosen_48, 0)
+        chosen_49 = torch.where(mask_10, safe_chosen_48.unsqueeze(-1), 0)
+        chosen_53 = torch.where(mask_62, torch.where(mask_82.unsqueeze(-1), chosen_54, 0), 0)
+        safe_chosen_57 = torch.where(mask_83, chosen_57, 0)
         if reduction == "mean":
-            update = torch.where(mask_41, torch.where(mask_3.unsqueeze(-1), safe_chosen_50, 0), 0)
+            update = torch.where(mask_41, torch.where(mask_3.unsqueeze(-1), safe_chosen_46, 0), 0)
             safe_grad_end_1 = torch.where(mask_77, grad_end_1.unsqueeze(-1), 0)
         else:
-            update = torch.where(mask_42, torch.where(mask_3.unsqueeze(-1), safe_chosen_50, 0), 0)
+            update = torch.where(mask_42, torch.where(mask_3.unsqueeze(-1), safe_chosen_46, 0), 0)
             safe_grad_end_1 = torch.where(mask_12, grad_end_1.unsqueeze(-1), 0)
-        grad_last_grad_last = add_along(grad_last_grad_last, position_29, update, padded=True)
-        grad_last_1 = grad_last_grad_last + chosen_53 + safe_grad_end_1
+        grad_last_grad_last = add_along(grad_last_grad_last, position_27, update, padded=True)
+        grad_last_1 = grad_last_grad_last + chosen_49 + safe_grad_end_1
         safe_grad_last_1 = torch.where(mask_3.unsqueeze(-1), grad_last_1, 0)
-        chosen_62 = torch.where(mask_73.unsqueeze(-1), safe_grad_last_1.unsqueeze(-2), 0)
-        grad_a_3 = chosen_59 + scaled_grad_8 + safe_chosen_61 + chosen_57 + chosen_62
+        chosen_58 = torch.where(mask_73.unsqueeze(-1), safe_grad_last_1.unsqueeze(-2), 0)
+        grad_a_3 = chosen_55 + scaled_grad_8 + safe_chosen_57 + chosen_53 + chosen_58
         grad_a_3_each = grad_a_3.unbind(-2)
         if reduction == "mean":
             steps_4 = []
@@ -766,57 +750,52 @@ def ctc_loss_second(
                 grad_on_2_t_5 = grad_on_2_each[t_5]
                 on_t_5 = on_each[t_5]
                 mask_85_4 = (t_5 + 1 < T) & (s + 2 < L)
-                chosen_70 = torch.where(mask_85_4, t_5 + 1, 0)
-                chosen_71 = torch.where(mask_85_4, s + 2, 0)
-                position_36 = flat_index((T, L), chosen_70, chosen_71)
-                on_picked_4 = take(
-                    on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_36, wanted=mask_85_4
-                ).mT
-                mask_86_4 = on_picked_4 == -math.inf
+                chosen_66 = torch.where(mask_85_4, t_5 + 1, 0)
+                chosen_67 = torch.where(mask_85_4, s + 2, 0)
+                position_34 = flat_index((T, L), chosen_66, chosen_67)
+                on_picked_3 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_34).mT
+                mask_86_4 = on_picked_3 == -math.inf
                 mask_87_3 = mask_86_4 & (torch.where(skips_view_2, a_t_5, -math.inf) == -math.inf)
-                mask_88_3 = mask_85_4 & ~mask_87_3 & skips_view_2
-                mask_89_3 = a_t_5 == -math.inf
-                mask_90_3 = s > 0
+                mask_88_3 = a_t_5 == -math.inf
+                mask_89_3 = s > 0
                 a_t_5_view = window(a_t_5, -1, -1, (L, 1), fill=0)
-                mask_91_3 = mask_89_3 & (torch.where(mask_90_3, a_t_5_view, -math.inf) == -math.inf)
-                mask_92_3 = (t_5 + 1 < T) & (s + 1 < L)
+                mask_90_3 = mask_88_3 & (torch.where(mask_89_3, a_t_5_view, -math.inf) == -math.inf)
+                mask_91_3 = (t_5 + 1 < T) & (s + 1 < L)
                 a_t_5_picked_2 = window(a_t_5, -1, 1, (L, 1), fill=0)
-                mask_93_3 = (a_t_5_picked_2 == -math.inf) & mask_89_3
+                mask_92_3 = (a_t_5_picked_2 == -math.inf) & mask_88_3
+                mask_96_3 = mask_85_4 & ~mask_87_3 & skips_view_2
                 grad_a_2_before_view = window(grad_a_2_before, -1, 2, (L, 1), fill=0)
-                chosen_73 = torch.where(mask_88_3, t_5 + 1, 0)
-                chosen_74 = torch.where(mask_88_3, s + 2, 0)
-                position_39 = flat_index((T, L), chosen_73, chosen_74)
-                on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_39, wanted=mask_88_3)
-                sigmoid_value_17 = torch.sigmoid(a_t_5 - on_picked_5)
+                position_35 = flat_index((T, L), torch.where(mask_96_3, t_5 + 1, 0), torch.where(mask_96_3, s + 2, 0))
+                sigmoid_value_17 = torch.sigmoid(a_t_5 - pick(on.flatten(-2).unsqueeze(-2), position_35))
                 scaled_grad_17 = grad_a_2_before_view * sigmoid_value_17
                 safe_scaled_grad_17 = torch.where(skips_view_2, scaled_grad_17, 0)
-                chosen_72 = torch.where(mask_85_4, torch.where(mask_87_3, 0, safe_scaled_grad_17), 0)
+                chosen_68 = torch.where(mask_85_4, torch.where(mask_87_3, 0, safe_scaled_grad_17), 0)
                 grad_on_1_before_view = window(grad_on_1_before, -1, 1, (L, 1), fill=0)
-                sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_90_3, -a_t_5_view, math.inf))
+                sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_89_3, -a_t_5_view, math.inf))
                 scaled_grad_18 = grad_on_1_before * sigmoid_value_18
-                chosen_76 = torch.where(mask_91_3, 0, scaled_grad_18)
-                chosen_75 = chosen_76 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
+                chosen_70 = torch.where(mask_90_3, 0, scaled_grad_18)
+                chosen_69 = chosen_70 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
                 sigmoid_value_19 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
-                chosen_77 = torch.where(mask_93_3, 0, grad_on_1_before_view * sigmoid_value_19)
-                grad_a_2_t_5 = grad_a_3_t_5 + chosen_72 + chosen_75 + torch.where(mask_92_3, chosen_77, 0)
-                mask_94_3 = on_t_5 == -math.inf
-                mask_95_3 = s > 1
-                mask_96_3 = mask_94_3 & mask_95_3 & skips & (t_5 != 0)
-                mask_99_3 = s - 2 == 0
-                position_40 = flat_index((T, L), torch.where(mask_96_3, t_5 - 1, 0), torch.where(mask_96_3, s - 2, 0))
-                a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_40, wanted=mask_96_3)
-                chosen_79 = torch.where(mask_99_3, grad_grad_log_probs.new_zeros(()), -math.inf)
-                chosen_78 = chosen_79.expand(B, L) if t_5 == 0 else a_picked_16
-                chosen_80 = torch.where(skips, chosen_78, -math.inf)
-                mask_97_3 = mask_94_3 & (torch.where(mask_95_3, chosen_80, -math.inf) == -math.inf)
-                mask_98_3 = ~mask_97_3 & mask_95_3 & skips & (t_5 != 0)
-                position_41 = flat_index((T, L), torch.where(mask_98_3, t_5 - 1, 0), torch.where(mask_98_3, s - 2, 0))
-                a_picked_17 = pick(a.flatten(-2).unsqueeze(-2), position_41, wanted=mask_98_3)
-                chosen_82 = torch.where(mask_99_3, grad_grad_log_probs.new_zeros(()), math.inf)
-                chosen_81 = chosen_82.expand(B, L) if t_5 == 0 else -a_picked_17
-                total_4 = on_t_5 + torch.where(mask_95_3, torch.where(skips, chosen_81, math.inf), math.inf)
+                chosen_71 = torch.where(mask_92_3, 0, grad_on_1_before_view * sigmoid_value_19)
+                grad_a_2_t_5 = grad_a_3_t_5 + chosen_68 + chosen_69 + torch.where(mask_91_3, chosen_71, 0)
+                mask_93_3 = on_t_5 == -math.inf
+                mask_94_3 = s > 1
+                mask_97_3 = s - 2 == 0
+                mask_98_3 = mask_93_3 & mask_94_3 & skips & (t_5 != 0)
+                position_36 = flat_index((T, L), torch.where(mask_98_3, t_5 - 1, 0), torch.where(mask_98_3, s - 2, 0))
+                a_picked_15 = pick(a.flatten(-2).unsqueeze(-2), position_36)
+                chosen_73 = torch.where(mask_97_3, grad_grad_log_probs.new_zeros(()), -math.inf)
+                chosen_72 = chosen_73.expand(B, L) if t_5 == 0 else a_picked_15
+                chosen_74 = torch.where(skips, chosen_72, -math.inf)
+                mask_95_3 = mask_93_3 & (torch.where(mask_94_3, chosen_74, -math.inf) == -math.inf)
+                mask_99_3 = ~mask_95_3 & mask_94_3 & skips & (t_5 != 0)
+                position_37 = flat_index((T, L), torch.where(mask_99_3, t_5 - 1, 0), torch.where(mask_99_3, s - 2, 0))
+                a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_37)
+                chosen_76 = torch.where(mask_97_3, grad_grad_log_probs.new_zeros(()), math.inf)
+                chosen_75 = chosen_76.expand(B, L) if t_5 == 0 else -a_picked_16
+                total_4 = on_t_5 + torch.where(mask_94_3, torch.where(skips, chosen_75, math.inf), math.inf)
                 scaled_grad_19 = grad_a_2_t_5 * torch.sigmoid(total_4)
-                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_97_3, 0, scaled_grad_19)
+                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_95_3, 0, scaled_grad_19)
                 steps_4.append(grad_a_2_t_5)
                 grad_a_2_before, grad_on_1_before = grad_a_2_t_5, grad_on_1_t_5
             steps_4.reverse()
@@ -830,57 +809,52 @@ def ctc_loss_second(
                 grad_on_2_t_5 = grad_on_2_each[t_5]
                 on_t_5 = on_each[t_5]
                 mask_80_5 = (t_5 + 1 < T) & (s + 2 < L)
-                chosen_70 = torch.where(mask_80_5, t_5 + 1, 0)
-                chosen_71 = torch.where(mask_80_5, s + 2, 0)
-                position_36 = flat_index((T, L), chosen_70, chosen_71)
-                on_picked_4 = take(
-                    on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_36, wanted=mask_80_5
-                ).mT
-                mask_81_5 = on_picked_4 == -math.inf
+                chosen_66 = torch.where(mask_80_5, t_5 + 1, 0)
+                chosen_67 = torch.where(mask_80_5, s + 2, 0)
+                position_34 = flat_index((T, L), chosen_66, chosen_67)
+                on_picked_3 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_34).mT
+                mask_81_5 = on_picked_3 == -math.inf
                 mask_82_4 = mask_81_5 & (torch.where(skips_view_2, a_t_5, -math.inf) == -math.inf)
-                mask_83_4 = mask_80_5 & ~mask_82_4 & skips_view_2
-                mask_84_4 = a_t_5 == -math.inf
-                mask_85_3 = s > 0
+                mask_83_4 = a_t_5 == -math.inf
+                mask_84_4 = s > 0
                 a_t_5_view = window(a_t_5, -1, -1, (L, 1), fill=0)
-                mask_86_3 = mask_84_4 & (torch.where(mask_85_3, a_t_5_view, -math.inf) == -math.inf)
-                mask_87_3 = (t_5 + 1 < T) & (s + 1 < L)
+                mask_85_3 = mask_83_4 & (torch.where(mask_84_4, a_t_5_view, -math.inf) == -math.inf)
+                mask_86_3 = (t_5 + 1 < T) & (s + 1 < L)
                 a_t_5_picked_2 = window(a_t_5, -1, 1, (L, 1), fill=0)
-                mask_88_3 = (a_t_5_picked_2 == -math.inf) & mask_84_4
+                mask_87_3 = (a_t_5_picked_2 == -math.inf) & mask_83_4
+                mask_91_3 = mask_80_5 & ~mask_82_4 & skips_view_2
                 grad_a_2_before_view = window(grad_a_2_before, -1, 2, (L, 1), fill=0)
-                chosen_73 = torch.where(mask_83_4, t_5 + 1, 0)
-                chosen_74 = torch.where(mask_83_4, s + 2, 0)
-                position_39 = flat_index((T, L), chosen_73, chosen_74)
-                on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_39, wanted=mask_83_4)
-                sigmoid_value_17 = torch.sigmoid(a_t_5 - on_picked_5)
+                position_35 = flat_index((T, L), torch.where(mask_91_3, t_5 + 1, 0), torch.where(mask_91_3, s + 2, 0))
+                sigmoid_value_17 = torch.sigmoid(a_t_5 - pick(on.flatten(-2).unsqueeze(-2), position_35))
                 scaled_grad_17 = grad_a_2_before_view * sigmoid_value_17
                 safe_scaled_grad_17 = torch.where(skips_view_2, scaled_grad_17, 0)
-                chosen_72 = torch.where(mask_80_5, torch.where(mask_82_4, 0, safe_scaled_grad_17), 0)
+                chosen_68 = torch.where(mask_80_5, torch.where(mask_82_4, 0, safe_scaled_grad_17), 0)
                 grad_on_1_before_view = window(grad_on_1_before, -1, 1, (L, 1), fill=0)
-                sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_85_3, -a_t_5_view, math.inf))
+                sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_84_4, -a_t_5_view, math.inf))
                 scaled_grad_18 = grad_on_1_before * sigmoid_value_18
-                chosen_76 = torch.where(mask_86_3, 0, scaled_grad_18)
-                chosen_75 = chosen_76 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
+                chosen_70 = torch.where(mask_85_3, 0, scaled_grad_18)
+                chosen_69 = chosen_70 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
                 sigmoid_value_19 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
-                chosen_77 = torch.where(mask_88_3, 0, grad_on_1_before_view * sigmoid_value_19)
-                grad_a_2_t_5 = grad_a_3_t_5 + chosen_72 + chosen_75 + torch.where(mask_87_3, chosen_77, 0)
-                mask_89_3 = on_t_5 == -math.inf
-                mask_90_3 = s > 1
-                mask_91_3 = mask_89_3 & mask_90_3 & skips & (t_5 != 0)
-                mask_94_3 = s - 2 == 0
-                position_40 = flat_index((T, L), torch.where(mask_91_3, t_5 - 1, 0), torch.where(mask_91_3, s - 2, 0))
-                a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_40, wanted=mask_91_3)
-                chosen_79 = torch.where(mask_94_3, grad_grad_log_probs.new_zeros(()), -math.inf)
-                chosen_78 = chosen_79.expand(B, L) if t_5 == 0 else a_picked_16
-                chosen_80 = torch.where(skips, chosen_78, -math.inf)
-                mask_92_3 = mask_89_3 & (torch.where(mask_90_3, chosen_80, -math.inf) == -math.inf)
-                mask_93_3 = ~mask_92_3 & mask_90_3 & skips & (t_5 != 0)
-                position_41 = flat_index((T, L), torch.where(mask_93_3, t_5 - 1, 0), torch.where(mask_93_3, s - 2, 0))
-                a_picked_17 = pick(a.flatten(-2).unsqueeze(-2), position_41, wanted=mask_93_3)
-                chosen_82 = torch.where(mask_94_3, grad_grad_log_probs.new_zeros(()), math.inf)
-                chosen_81 = chosen_82.expand(B, L) if t_5 == 0 else -a_picked_17
-                total_4 = on_t_5 + torch.where(mask_90_3, torch.where(skips, chosen_81, math.inf), math.inf)
+                chosen_71 = torch.where(mask_87_3, 0, grad_on_1_before_view * sigmoid_value_19)
+                grad_a_2_t_5 = grad_a_3_t_5 + chosen_68 + chosen_69 + torch.where(mask_86_3, chosen_71, 0)
+                mask_88_3 = on_t_5 == -math.inf
+                mask_89_3 = s > 1
+                mask_92_3 = s - 2 == 0
+                mask_93_3 = mask_88_3 & mask_89_3 & skips & (t_5 != 0)
+                position_36 = flat_index((T, L), torch.where(mask_93_3, t_5 - 1, 0), torch.where(mask_93_3, s - 2, 0))
+                a_picked_15 = pick(a.flatten(-2).unsqueeze(-2), position_36)
+                chosen_73 = torch.where(mask_92_3, grad_grad_log_probs.new_zeros(()), -math.inf)
+                chosen_72 = chosen_73.expand(B, L) if t_5 == 0 else a_picked_15
+                chosen_74 = torch.where(skips, chosen_72, -math.inf)
+                mask_90_3 = mask_88_3 & (torch.where(mask_89_3, chosen_74, -math.inf) == -math.inf)
+                mask_94_3 = ~mask_90_3 & mask_89_3 & skips & (t_5 != 0)
+                position_37 = flat_index((T, L), torch.where(mask_94_3, t_5 - 1, 0), torch.where(mask_94_3, s - 2, 0))
+                a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_37)
+                chosen_76 = torch.where(mask_92_3, grad_grad_log_probs.new_zeros(()), math.inf)
+                chosen_75 = chosen_76.expand(B, L) if t_5 == 0 else -a_picked_16
+                total_4 = on_t_5 + torch.where(mask_89_3, torch.where(skips, chosen_75, math.inf), math.inf)
                 scaled_grad_19 = grad_a_2_t_5 * torch.sigmoid(total_4)
-                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_92_3, 0, scaled_grad_19)
+                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_90_3, 0, scaled_grad_19)
                 steps_4.append(grad_a_2_t_5)
                 grad_a_2_before, grad_on_1_before = grad_a_2_t_5, grad_on_1_t_5
             steps_4.reverse()
@@ -954,7 +928,7 @@ def ctc_loss_backward_tangent(
                 steps.append((on_t, a_t))
                 a_before = a_t
             product = B * torch.clamp(target_lengths, min=1)
-            mask_84 = mask_46 & mask_3.unsqueeze(-1)
+            mask_82 = mask_46 & mask_3.unsqueeze(-1)
     if reduction != "mean":
         if reduction == "none":
             B = tangent_grad_output.shape[0]
@@ -977,12 +951,12 @@ def ctc_loss_backward_tangent(
             a_t = emitted_t + torch.logaddexp(on_t, chosen_8)
             steps.append((on_t, a_t))
             a_before = a_t
-        mask_79 = mask_46 & mask_3.unsqueeze(-1)
+        mask_77 = mask_46 & mask_3.unsqueeze(-1)
     on = torch.stack([each[0] for each in steps], -2) if steps else tangent_log_probs.new_zeros(B, T, L)
     a = torch.stack([each[1] for each in steps], -2) if steps else tangent_log_probs.new_zeros(B, T, L)
     on_each = on.unbind(-2)
-    a_picked_15 = pick(a.mT, chosen_33.unsqueeze(-1), wanted=mask_3)
-    last = torch.where(mask_3.unsqueeze(-1), a_picked_15, chosen_32)
+    a_picked_13 = pick(a.mT, chosen_33.unsqueeze(-1), wanted=mask_3)
+    last = torch.where(mask_3.unsqueeze(-1), a_picked_13, chosen_32)
     chosen_33 = torch.where(mask_3, input_lengths - 1, 0)
     end = pick(last, 2 * target_lengths)
     last_picked_3 = pick(last, torch.where(mask_5, difference, 0))
@@ -1003,127 +977,124 @@ def ctc_loss_backward_tangent(
             a_view = window(a, -2, t_2 - 1 if t_2 != 0 else 0)
             mask_47_2 = a_view == -math.inf
             mask_48_2 = s > 0
-            mask_49 = (t_2 != 0) & mask_47_2 & mask_48_2
-            position = flat_index((T, L), torch.where(mask_49, t_2 - 1, 0), torch.where(mask_49, s - 1, 0))
-            a_picked = pick(a.flatten(-2).unsqueeze(-2), position, wanted=mask_49)
-            mask_51 = torch.where(mask_48_2, a_picked, -math.inf) == -math.inf
-            mask_50 = ~(mask_47_2 & mask_51) & (t_2 != 0)
-            mask_51_2 = (t_2 != 0) & mask_50
-            mask_52 = pick(a.mT, torch.where(mask_51_2, t_2 - 1, 0), wanted=mask_51_2) == -math.inf
-            mask_53 = mask_51_2 & mask_52 & mask_48_2
-            position_2 = flat_index((T, L), torch.where(mask_53, t_2 - 1, 0), torch.where(mask_53, s - 1, 0))
-            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_2, wanted=mask_53)
-            mask_54 = mask_52 & (torch.where(mask_48_2, a_picked_2, -math.inf) == -math.inf)
-            mask_55 = mask_51_2 & ~mask_54
-            mask_56 = mask_55 & mask_48_2
-            mask_57 = mask_48_2 & (t_2 != 0)
-            mask_58 = mask_57 & (t_2 != 0)
+            mask_63 = (t_2 != 0) & mask_47_2 & mask_48_2
+            position = flat_index((T, L), torch.where(mask_63, t_2 - 1, 0), torch.where(mask_63, s - 1, 0))
+            a_picked = pick(a.flatten(-2).unsqueeze(-2), position)
+            mask_50 = torch.where(mask_48_2, a_picked, -math.inf) == -math.inf
+            mask_49 = ~(mask_47_2 & mask_50) & (t_2 != 0)
+            mask_64 = (t_2 != 0) & mask_49
+            mask_50_2 = pick(a.mT, torch.where(mask_64, t_2 - 1, 0)) == -math.inf
+            mask_65 = mask_64 & mask_50_2 & mask_48_2
+            position_2 = flat_index((T, L), torch.where(mask_65, t_2 - 1, 0), torch.where(mask_65, s - 1, 0))
+            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_2)
+            mask_51 = mask_50_2 & (torch.where(mask_48_2, a_picked_2, -math.inf) == -math.inf)
+            mask_52 = mask_48_2 & (t_2 != 0)
             chosen_2_2 = torch.where(s == 0, tangent_log_probs.new_zeros(()), -math.inf)
-            a_picked_3 = pick(a.mT, torch.where(mask_58, t_2 - 1, 0), wanted=mask_58)
-            mask_59 = (chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_3) == -math.inf
-            mask_60 = mask_57 & mask_59 & mask_48_2 & (t_2 != 0)
+            position_3 = torch.where(mask_52 & (t_2 != 0), t_2 - 1, 0)
+            mask_53 = (chosen_2_2.expand(B, L) if t_2 == 0 else pick(a.mT, position_3)) == -math.inf
             chosen_3_2 = torch.where(s - 1 == 0, tangent_log_probs.new_zeros(()), -math.inf)
-            chosen_10 = torch.where(mask_60, t_2 - 1, 0)
-            position_4 = flat_index((T, L), chosen_10, torch.where(mask_60, s - 1, 0))
-            a_picked_4 = pick(a.flatten(-2).unsqueeze(-2), position_4, wanted=mask_60)
-            chosen_9 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_4
-            mask_61 = ~(mask_59 & (torch.where(mask_48_2, chosen_9, -math.inf) == -math.inf)) & mask_57
-            mask_62 = mask_57 & mask_61 & (t_2 != 0)
-            a_picked_5 = pick(a.mT, torch.where(mask_62, t_2 - 1, 0), wanted=mask_62)
-            mask_63 = (chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_5) == -math.inf
-            mask_64 = mask_57 & mask_61 & mask_63 & mask_48_2 & (t_2 != 0)
-            position_5 = flat_index((T, L), torch.where(mask_64, t_2 - 1, 0), torch.where(mask_64, s - 1, 0))
-            a_picked_6 = pick(a.flatten(-2).unsqueeze(-2), position_5, wanted=mask_64)
-            chosen_11 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_6
-            mask_65 = mask_63 & (torch.where(mask_48_2, chosen_11, -math.inf) == -math.inf)
-            mask_66 = mask_57 & mask_61 & ~mask_65 & mask_48_2 & (t_2 != 0)
-            chosen_4_2 = torch.where(mask_66, t_2 - 1, 0)
-            position_6 = flat_index((T, L), torch.where(mask_56, t_2 - 1, 0), torch.where(mask_56, s - 1, 0))
-            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_6, wanted=mask_56)
-            a_picked_8 = pick(a.mT, torch.where(mask_55, t_2 - 1, 0), wanted=mask_55)
-            total = a_picked_8 + torch.where(mask_48_2, -a_picked_7, math.inf)
-            chosen_13 = torch.where(mask_54, 0, tangent_a_before * torch.sigmoid(total))
-            safe_chosen_13 = torch.where(mask_50, chosen_13, 0)
+            mask_66 = mask_52 & mask_53 & mask_48_2 & (t_2 != 0)
+            chosen_10 = torch.where(mask_66, t_2 - 1, 0)
+            position_5 = flat_index((T, L), chosen_10, torch.where(mask_66, s - 1, 0))
+            a_picked_3 = pick(a.flatten(-2).unsqueeze(-2), position_5)
+            chosen_9 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_3
+            mask_54 = ~(mask_53 & (torch.where(mask_48_2, chosen_9, -math.inf) == -math.inf)) & mask_52
+            position_6 = torch.where(mask_52 & mask_54 & (t_2 != 0), t_2 - 1, 0)
+            mask_55 = (chosen_2_2.expand(B, L) if t_2 == 0 else pick(a.mT, position_6)) == -math.inf
+            mask_67 = mask_52 & mask_54 & mask_55 & mask_48_2 & (t_2 != 0)
+            position_7 = flat_index((T, L), torch.where(mask_67, t_2 - 1, 0), torch.where(mask_67, s - 1, 0))
+            a_picked_4 = pick(a.flatten(-2).unsqueeze(-2), position_7)
+            chosen_11 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_4
+            mask_56 = mask_55 & (torch.where(mask_48_2, chosen_11, -math.inf) == -math.inf)
+            mask_68 = mask_64 & ~mask_51
+            mask_69 = mask_68 & mask_48_2
+            mask_70 = mask_52 & mask_54 & ~mask_56 & mask_48_2 & (t_2 != 0)
+            chosen_4_2 = torch.where(mask_70, t_2 - 1, 0)
+            position_8 = flat_index((T, L), torch.where(mask_69, t_2 - 1, 0), torch.where(mask_69, s - 1, 0))
+            a_picked_5 = pick(a.flatten(-2).unsqueeze(-2), position_8)
+            a_picked_6 = pick(a.mT, torch.where(mask_68, t_2 - 1, 0))
+            total = a_picked_6 + torch.where(mask_48_2, -a_picked_5, math.inf)
+            chosen_13 = torch.where(mask_51, 0, tangent_a_before * torch.sigmoid(total))
+            safe_chosen_13 = torch.where(mask_49, chosen_13, 0)
             chosen_12 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_13
             tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
-            position_7 = flat_index((T, L), chosen_4_2, torch.where(mask_66, s - 1, 0))
-            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_7, wanted=mask_66)
-            difference_2 = a_picked_9 - pick(a.mT, chosen_4_2, wanted=mask_66)
-            product_2 = tangent_a_before_view * torch.sigmoid(difference_2)
+            position_9 = flat_index((T, L), chosen_4_2, torch.where(mask_70, s - 1, 0))
+            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_9)
+            product_2 = tangent_a_before_view * torch.sigmoid(a_picked_7 - pick(a.mT, chosen_4_2))
             chosen_15 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
-            chosen_14 = torch.where(mask_65, 0, torch.where(mask_48_2, chosen_15, 0))
-            tangent_on_t_2 = chosen_12 + torch.where(mask_57, torch.where(mask_61, chosen_14, 0), 0)
-            mask_67 = on_t_2 == -math.inf
-            mask_68 = s > 1
-            mask_69 = mask_67 & mask_68 & skips & (t_2 != 0)
-            mask_78 = s - 2 == 0
-            chosen_5_2 = torch.where(mask_78, tangent_log_probs.new_zeros(()), -math.inf)
-            chosen_17 = torch.where(mask_69, t_2 - 1, 0)
-            position_9 = flat_index((T, L), chosen_17, torch.where(mask_69, s - 2, 0))
-            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_9, wanted=mask_69)
-            chosen_16 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_10
+            chosen_14 = torch.where(mask_56, 0, torch.where(mask_48_2, chosen_15, 0))
+            tangent_on_t_2 = chosen_12 + torch.where(mask_52, torch.where(mask_54, chosen_14, 0), 0)
+            mask_57 = on_t_2 == -math.inf
+            mask_58 = s > 1
+            mask_71 = s - 2 == 0
+            chosen_5_2 = torch.where(mask_71, tangent_log_probs.new_zeros(()), -math.inf)
+            mask_72 = mask_57 & mask_58 & skips & (t_2 != 0)
+            chosen_17 = torch.where(mask_72, t_2 - 1, 0)
+            position_11 = flat_index((T, L), chosen_17, torch.where(mask_72, s - 2, 0))
+            a_picked_8 = pick(a.flatten(-2).unsqueeze(-2), position_11)
+            chosen_16 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_8
             chosen_18 = torch.where(skips, chosen_16, -math.inf)
-            mask_70 = mask_67 & (torch.where(mask_68, chosen_18, -math.inf) == -math.inf)
-            mask_71 = ~mask_70 & mask_68 & skips & (t_2 != 0)
-            mask_72 = mask_68 & (skips & (t_2 != 0))
-            mask_73 = mask_72 & mask_67 & mask_68 & skips & (t_2 != 0)
+            mask_59 = mask_57 & (torch.where(mask_58, chosen_18, -math.inf) == -math.inf)
+            mask_60 = mask_58 & (skips & (t_2 != 0))
+            mask_73 = mask_60 & mask_57 & mask_58 & skips & (t_2 != 0)
             chosen_20 = torch.where(mask_73, t_2 - 1, 0)
-            position_11 = flat_index((T, L), chosen_20, torch.where(mask_73, s - 2, 0))
-            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_11, wanted=mask_73)
-            chosen_19 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_11
-            chosen_21 = torch.where(mask_68, torch.where(skips, chosen_19, -math.inf), -math.inf)
-            mask_74 = ~(mask_67 & (chosen_21 == -math.inf)) & mask_72
-            mask_75 = mask_72 & mask_74 & mask_67 & mask_68 & skips & (t_2 != 0)
-            chosen_23 = torch.where(mask_75, t_2 - 1, 0)
-            position_13 = flat_index((T, L), chosen_23, torch.where(mask_75, s - 2, 0))
-            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_13, wanted=mask_75)
-            chosen_22 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_12
+            position_13 = flat_index((T, L), chosen_20, torch.where(mask_73, s - 2, 0))
+            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_13)
+            chosen_19 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_9
+            chosen_21 = torch.where(mask_58, torch.where(skips, chosen_19, -math.inf), -math.inf)
+            mask_61 = ~(mask_57 & (chosen_21 == -math.inf)) & mask_60
+            mask_74 = mask_60 & mask_61 & mask_57 & mask_58 & skips & (t_2 != 0)
+            chosen_23 = torch.where(mask_74, t_2 - 1, 0)
+            position_15 = flat_index((T, L), chosen_23, torch.where(mask_74, s - 2, 0))
+            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_15)
+            chosen_22 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_10
             chosen_24 = torch.where(skips, chosen_22, -math.inf)
-            mask_76 = mask_67 & (torch.where(mask_68, chosen_24, -math.inf) == -math.inf)
-            mask_77 = mask_72 & mask_74 & ~mask_76 & mask_68 & skips & (t_2 != 0)
+            mask_62 = mask_57 & (torch.where(mask_58, chosen_24, -math.inf) == -math.inf)
+            mask_75 = ~mask_59 & mask_58 & skips & (t_2 != 0)
+            mask_76 = mask_60 & mask_61 & ~mask_62 & mask_58 & skips & (t_2 != 0)
             tangent_a_before_view_2 = window(tangent_a_before, -1, -2, (L, 1), fill=0)
-            position_14 = flat_index((T, L), torch.where(mask_77, t_2 - 1, 0), torch.where(mask_77, s - 2, 0))
-            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_14, wanted=mask_77)
-            product_3 = tangent_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_2)
+            position_16 = flat_index((T, L), torch.where(mask_76, t_2 - 1, 0), torch.where(mask_76, s - 2, 0))
+            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_16)
+            product_3 = tangent_a_before_view_2 * torch.sigmoid(a_picked_11 - on_t_2)
             chosen_27 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_3
-            chosen_26 = torch.where(mask_68, torch.where(skips, chosen_27, 0), 0)
-            chosen_28 = torch.where(mask_76, 0, chosen_26)
-            chosen_25 = torch.where(mask_72, torch.where(mask_74, chosen_28, 0), 0)
-            position_15 = flat_index((T, L), torch.where(mask_71, t_2 - 1, 0), torch.where(mask_71, s - 2, 0))
-            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_15, wanted=mask_71)
-            chosen_31 = torch.where(mask_78, tangent_log_probs.new_zeros(()), math.inf)
-            chosen_30 = chosen_31.expand(B, L) if t_2 == 0 else -a_picked_14
+            chosen_26 = torch.where(mask_58, torch.where(skips, chosen_27, 0), 0)
+            chosen_28 = torch.where(mask_62, 0, chosen_26)
+            chosen_25 = torch.where(mask_60, torch.where(mask_61, chosen_28, 0), 0)
+            position_17 = flat_index((T, L), torch.where(mask_75, t_2 - 1, 0), torch.where(mask_75, s - 2, 0))
+            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_17)
+            chosen_31 = torch.where(mask_71, tangent_log_probs.new_zeros(()), math.inf)
+            chosen_30 = chosen_31.expand(B, L) if t_2 == 0 else -a_picked_12
             chosen_29 = torch.where(skips, chosen_30, math.inf)
-            safe_chosen_29 = torch.where(mask_68, chosen_29, math.inf)
+            safe_chosen_29 = torch.where(mask_58, chosen_29, math.inf)
             product_4 = tangent_on_t_2 * torch.sigmoid(on_t_2 + safe_chosen_29)
-            tangent_a_t_2 = tangent_emitted_t_2 + torch.where(mask_70, 0, product_4) + chosen_25
+            tangent_a_t_2 = tangent_emitted_t_2 + torch.where(mask_59, 0, product_4) + chosen_25
             steps_2.append((tangent_on_t_2, tangent_a_t_2))
             tangent_a_before = tangent_a_t_2
         grad_found = torch.where(mask_6, 0, -(grad_output / torch.where(~mask_6, product, 1)))
         safe_product = torch.where(~mask_6, product, 1)
         tangent_grad_found = torch.where(mask_6, 0, -(tangent_grad_output / safe_product))
         mask_9 = end == -math.inf
-        position_18 = torch.where(~mask_6 & mask_9 & mask_5, difference, 0)
-        mask_11 = mask_9 & (torch.where(mask_5, pick(last, position_18), -math.inf) == -math.inf)
-        position_19 = torch.where(~mask_6 & ~mask_11 & mask_5, difference, 0)
-        position_20 = torch.where(mask_12 & mask_9 & mask_5, difference, 0)
-        last_picked_5 = pick(last, position_20)
-        mask_79 = torch.where(mask_5, last_picked_5, -math.inf) == -math.inf
-        mask_15 = mask_12 & (~(mask_9 & mask_79) & mask_12)
+        position_20 = torch.where(~mask_6 & mask_9 & mask_5, difference, 0)
+        mask_11 = mask_9 & (torch.where(mask_5, pick(last, position_20), -math.inf) == -math.inf)
+        position_21 = torch.where(~mask_6 & ~mask_11 & mask_5, difference, 0)
+        position_22 = torch.where(mask_12 & mask_9 & mask_5, difference, 0)
+        last_picked_5 = pick(last, position_22)
+        mask_77 = torch.where(mask_5, last_picked_5, -math.inf) == -math.inf
+        mask_15 = mask_12 & (~(mask_9 & mask_77) & mask_12)
         mask_39 = mask_15 & ~mask_6
-        position_21 = torch.where(mask_39 & mask_9 & mask_5, difference, 0)
-        mask_17 = mask_9 & (torch.where(mask_5, pick(last, position_21), -math.inf) == -math.inf)
+        position_23 = torch.where(mask_39 & mask_9 & mask_5, difference, 0)
+        mask_17 = mask_9 & (torch.where(mask_5, pick(last, position_23), -math.inf) == -math.inf)
         mask_18 = mask_9 & mask_5
-        position_22 = torch.where(mask_12 & ~mask_18 & mask_9 & mask_5, difference, 0)
+        position_24 = torch.where(mask_12 & ~mask_18 & mask_9 & mask_5, difference, 0)
         mask_40 = mask_5 & mask_12
-        last_picked_8 = pick(last, position_20)
+        last_picked_8 = pick(last, position_22)
         mask_22 = mask_12 & ~(mask_9 & (torch.where(mask_5, last_picked_8, -math.inf) == -math.inf))
         mask_42 = mask_22 & ~mask_6
-        position_25 = torch.where(mask_42 & mask_9 & mask_5, difference, 0)
-        mask_23 = mask_9 & (torch.where(mask_5, pick(last, position_25), -math.inf) == -math.inf)
-        position_26 = torch.where(mask_39 & ~mask_17 & mask_5, difference, 0)
-        position_27 = torch.where(mask_42 & ~mask_23 & mask_5, difference, 0)
-        chosen_38 = torch.where(mask_5, pick(last, position_27), -math.inf)
+        position_27 = torch.where(mask_42 & mask_9 & mask_5, difference, 0)
+        mask_23 = mask_9 & (torch.where(mask_5, pick(last, position_27), -math.inf) == -math.inf)
+        position_28 = torch.where(mask_39 & ~mask_17 & mask_5, difference, 0)
+        position_29 = torch.where(mask_42 & ~mask_23 & mask_5, difference, 0)
+        chosen_38 = torch.where(mask_5, pick(last, position_29), -math.inf)
         product_5 = tangent_grad_found * torch.sigmoid(end - chosen_38)
         chosen_37 = torch.where(mask_6, 0, torch.where(mask_23, 0, product_5))
         mask_28 = mask_9 & (torch.where(mask_5, last_picked_2, -math.inf) == -math.inf)
@@ -1131,11 +1102,11 @@ def ctc_loss_backward_tangent(
         chosen_43 = torch.where(mask_6, 0, chosen_41)
         chosen_42 = torch.where(mask_24, chosen_43.unsqueeze(-1), 0)
         mask_44 = mask_9 & (torch.where(mask_5, last_picked_2, -math.inf) == -math.inf)
-        mask_82 = ~mask_44 & mask_40
-        mask_33 = mask_24 & (mask_12.unsqueeze(-1) & mask_82.unsqueeze(-1))
+        mask_80 = ~mask_44 & mask_40
+        mask_33 = mask_24 & (mask_12.unsqueeze(-1) & mask_80.unsqueeze(-1))
         mask_45 = ~mask_44 & mask_5
-        mask_83 = mask_18 | mask_45
-        mask_37 = mask_24 & (mask_12.unsqueeze(-1) & mask_83.unsqueeze(-1))
+        mask_81 = mask_18 | mask_45
+        mask_37 = mask_24 & (mask_12.unsqueeze(-1) & mask_81.unsqueeze(-1))
         mask_38 = mask_24 & (mask_12.unsqueeze(-1) & mask_45.unsqueeze(-1))
     else:
         steps_2 = []
@@ -1146,124 +1117,122 @@ def ctc_loss_backward_tangent(
             a_view = window(a, -2, t_2 - 1 if t_2 != 0 else 0)
             mask_42_3 = a_view == -math.inf
             mask_43_3 = s > 0
-            mask_44_2 = (t_2 != 0) & mask_42_3 & mask_43_3
-            position = flat_index((T, L), torch.where(mask_44_2, t_2 - 1, 0), torch.where(mask_44_2, s - 1, 0))
-            a_picked = pick(a.flatten(-2).unsqueeze(-2), position, wanted=mask_44_2)
+            mask_58 = (t_2 != 0) & mask_42_3 & mask_43_3
+            position = flat_index((T, L), torch.where(mask_58, t_2 - 1, 0), torch.where(mask_58, s - 1, 0))
+            a_picked = pick(a.flatten(-2).unsqueeze(-2), position)
             mask_47 = torch.where(mask_43_3, a_picked, -math.inf) == -math.inf
-            mask_45_2 = ~(mask_42_3 & mask_47) & (t_2 != 0)
-            mask_46_2 = (t_2 != 0) & mask_45_2
-            mask_47_2 = pick(a.mT, torch.where(mask_46_2, t_2 - 1, 0), wanted=mask_46_2) == -math.inf
-            mask_48 = mask_46_2 & mask_47_2 & mask_43_3
-            position_2 = flat_index((T, L), torch.where(mask_48, t_2 - 1, 0), torch.where(mask_48, s - 1, 0))
-            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_2, wanted=mask_48)
-            mask_49 = mask_47_2 & (torch.where(mask_43_3, a_picked_2, -math.inf) == -math.inf)
-            mask_50 = mask_46_2 & ~mask_49
-            mask_51 = mask_50 & mask_43_3
-            mask_52 = mask_43_3 & (t_2 != 0)
-            mask_53 = mask_52 & (t_2 != 0)
+            mask_44_2 = ~(mask_42_3 & mask_47) & (t_2 != 0)
+            mask_59 = (t_2 != 0) & mask_44_2
+            mask_45_2 = pick(a.mT, torch.where(mask_59, t_2 - 1, 0)) == -math.inf
+            mask_60 = mask_59 & mask_45_2 & mask_43_3
+            position_2 = flat_index((T, L), torch.where(mask_60, t_2 - 1, 0), torch.where(mask_60, s - 1, 0))
+            a_picked_2 = pick(a.flatten(-2).unsqueeze(-2), position_2)
+            mask_46_2 = mask_45_2 & (torch.where(mask_43_3, a_picked_2, -math.inf) == -math.inf)
+            mask_47_2 = mask_43_3 & (t_2 != 0)
             chosen_2_2 = torch.where(s == 0, tangent_log_probs.new_zeros(()), -math.inf)
-            a_picked_3 = pick(a.mT, torch.where(mask_53, t_2 - 1, 0), wanted=mask_53)
-            mask_54 = (chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_3) == -math.inf
-            mask_55 = mask_52 & mask_54 & mask_43_3 & (t_2 != 0)
+            position_3 = torch.where(mask_47_2 & (t_2 != 0), t_2 - 1, 0)
+            mask_48 = (chosen_2_2.expand(B, L) if t_2 == 0 else pick(a.mT, position_3)) == -math.inf
             chosen_3_2 = torch.where(s - 1 == 0, tangent_log_probs.new_zeros(()), -math.inf)
-            chosen_10 = torch.where(mask_55, t_2 - 1, 0)
-            position_4 = flat_index((T, L), chosen_10, torch.where(mask_55, s - 1, 0))
-            a_picked_4 = pick(a.flatten(-2).unsqueeze(-2), position_4, wanted=mask_55)
-            chosen_9 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_4
-            mask_56 = ~(mask_54 & (torch.where(mask_43_3, chosen_9, -math.inf) == -math.inf)) & mask_52
-            mask_57 = mask_52 & mask_56 & (t_2 != 0)
-            a_picked_5 = pick(a.mT, torch.where(mask_57, t_2 - 1, 0), wanted=mask_57)
-            mask_58 = (chosen_2_2.expand(B, L) if t_2 == 0 else a_picked_5) == -math.inf
-            mask_59 = mask_52 & mask_56 & mask_58 & mask_43_3 & (t_2 != 0)
-            position_5 = flat_index((T, L), torch.where(mask_59, t_2 - 1, 0), torch.where(mask_59, s - 1, 0))
-            a_picked_6 = pick(a.flatten(-2).unsqueeze(-2), position_5, wanted=mask_59)
-            chosen_11 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_6
-            mask_60 = mask_58 & (torch.where(mask_43_3, chosen_11, -math.inf) == -math.inf)
-            mask_61 = mask_52 & mask_56 & ~mask_60 & mask_43_3 & (t_2 != 0)
-            chosen_4_2 = torch.where(mask_61, t_2 - 1, 0)
-            position_6 = flat_index((T, L), torch.where(mask_51, t_2 - 1, 0), torch.where(mask_51, s - 1, 0))
-            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_6, wanted=mask_51)
-            a_picked_8 = pick(a.mT, torch.where(mask_50, t_2 - 1, 0), wanted=mask_50)
-            total = a_picked_8 + torch.where(mask_43_3, -a_picked_7, math.inf)
-            chosen_13 = torch.where(mask_49, 0, tangent_a_before * torch.sigmoid(total))
-            safe_chosen_13 = torch.where(mask_45_2, chosen_13, 0)
+            mask_61 = mask_47_2 & mask_48 & mask_43_3 & (t_2 != 0)
+            chosen_10 = torch.where(mask_61, t_2 - 1, 0)
+            position_5 = flat_index((T, L), chosen_10, torch.where(mask_61, s - 1, 0))
+            a_picked_3 = pick(a.flatten(-2).unsqueeze(-2), position_5)
+            chosen_9 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_3
+            mask_50 = torch.where(mask_43_3, chosen_9, -math.inf) == -math.inf
+            mask_49 = ~(mask_48 & mask_50) & mask_47_2
+            position_6 = torch.where(mask_47_2 & mask_49 & (t_2 != 0), t_2 - 1, 0)
+            mask_50_2 = (chosen_2_2.expand(B, L) if t_2 == 0 else pick(a.mT, position_6)) == -math.inf
+            mask_62 = mask_47_2 & mask_49 & mask_50_2 & mask_43_3 & (t_2 != 0)
+            position_7 = flat_index((T, L), torch.where(mask_62, t_2 - 1, 0), torch.where(mask_62, s - 1, 0))
+            a_picked_4 = pick(a.flatten(-2).unsqueeze(-2), position_7)
+            chosen_11 = chosen_3_2.expand(B, L) if t_2 == 0 else a_picked_4
+            mask_51 = mask_50_2 & (torch.where(mask_43_3, chosen_11, -math.inf) == -math.inf)
+            mask_63 = mask_59 & ~mask_46_2
+            mask_64 = mask_63 & mask_43_3
+            mask_65 = mask_47_2 & mask_49 & ~mask_51 & mask_43_3 & (t_2 != 0)
+            chosen_4_2 = torch.where(mask_65, t_2 - 1, 0)
+            position_8 = flat_index((T, L), torch.where(mask_64, t_2 - 1, 0), torch.where(mask_64, s - 1, 0))
+            a_picked_5 = pick(a.flatten(-2).unsqueeze(-2), position_8)
+            a_picked_6 = pick(a.mT, torch.where(mask_63, t_2 - 1, 0))
+            total = a_picked_6 + torch.where(mask_43_3, -a_picked_5, math.inf)
+            chosen_13 = torch.where(mask_46_2, 0, tangent_a_before * torch.sigmoid(total))
+            safe_chosen_13 = torch.where(mask_44_2, chosen_13, 0)
             chosen_12 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_13
             tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
-            position_7 = flat_index((T, L), chosen_4_2, torch.where(mask_61, s - 1, 0))
-            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_7, wanted=mask_61)
-            difference_2 = a_picked_9 - pick(a.mT, chosen_4_2, wanted=mask_61)
-            product_2 = tangent_a_before_view * torch.sigmoid(difference_2)
+            position_9 = flat_index((T, L), chosen_4_2, torch.where(mask_65, s - 1, 0))
+            a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_9)
+            product_2 = tangent_a_before_view * torch.sigmoid(a_picked_7 - pick(a.mT, chosen_4_2))
             chosen_15 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
-            chosen_14 = torch.where(mask_60, 0, torch.where(mask_43_3, chosen_15, 0))
-            tangent_on_t_2 = chosen_12 + torch.where(mask_52, torch.where(mask_56, chosen_14, 0), 0)
-            mask_62 = on_t_2 == -math.inf
-            mask_63 = s > 1
-            mask_64 = mask_62 & mask_63 & skips & (t_2 != 0)
-            mask_73 = s - 2 == 0
-            chosen_5_2 = torch.where(mask_73, tangent_log_probs.new_zeros(()), -math.inf)
-            chosen_17 = torch.where(mask_64, t_2 - 1, 0)
-            position_9 = flat_index((T, L), chosen_17, torch.where(mask_64, s - 2, 0))
-            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_9, wanted=mask_64)
-            chosen_16 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_10
+            chosen_14 = torch.where(mask_51, 0, torch.where(mask_43_3, chosen_15, 0))
+            tangent_on_t_2 = chosen_12 + torch.where(mask_47_2, torch.where(mask_49, chosen_14, 0), 0)
+            mask_52 = on_t_2 == -math.inf
+            mask_53 = s > 1
+            mask_66 = s - 2 == 0
+            chosen_5_2 = torch.where(mask_66, tangent_log_probs.new_zeros(()), -math.inf)
+            mask_67 = mask_52 & mask_53 & skips & (t_2 != 0)
+            chosen_17 = torch.where(mask_67, t_2 - 1, 0)
+            position_11 = flat_index((T, L), chosen_17, torch.where(mask_67, s - 2, 0))
+            a_picked_8 = pick(a.flatten(-2).unsqueeze(-2), position_11)
+            chosen_16 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_8
             chosen_18 = torch.where(skips, chosen_16, -math.inf)
-            mask_65 = mask_62 & (torch.where(mask_63, chosen_18, -math.inf) == -math.inf)
-            mask_66 = ~mask_65 & mask_63 & skips & (t_2 != 0)
-            mask_67 = mask_63 & (skips & (t_2 != 0))
-            mask_68 = mask_67 & mask_62 & mask_63 & skips & (t_2 != 0)
+            mask_54 = mask_52 & (torch.where(mask_53, chosen_18, -math.inf) == -math.inf)
+            mask_55 = mask_53 & (skips & (t_2 != 0))
+            mask_68 = mask_55 & mask_52 & mask_53 & skips & (t_2 != 0)
             chosen_20 = torch.where(mask_68, t_2 - 1, 0)
-            position_11 = flat_index((T, L), chosen_20, torch.where(mask_68, s - 2, 0))
-            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_11, wanted=mask_68)
-            chosen_19 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_11
-            chosen_21 = torch.where(mask_63, torch.where(skips, chosen_19, -math.inf), -math.inf)
-            mask_69 = ~(mask_62 & (chosen_21 == -math.inf)) & mask_67
-            mask_70 = mask_67 & mask_69 & mask_62 & mask_63 & skips & (t_2 != 0)
-            chosen_23 = torch.where(mask_70, t_2 - 1, 0)
-            position_13 = flat_index((T, L), chosen_23, torch.where(mask_70, s - 2, 0))
-            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_13, wanted=mask_70)
-            chosen_22 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_12
+            position_13 = flat_index((T, L), chosen_20, torch.where(mask_68, s - 2, 0))
+            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_13)
+            chosen_19 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_9
+            chosen_21 = torch.where(mask_53, torch.where(skips, chosen_19, -math.inf), -math.inf)
+            mask_56 = ~(mask_52 & (chosen_21 == -math.inf)) & mask_55
+            mask_69 = mask_55 & mask_56 & mask_52 & mask_53 & skips & (t_2 != 0)
+            chosen_23 = torch.where(mask_69, t_2 - 1, 0)
+            position_15 = flat_index((T, L), chosen_23, torch.where(mask_69, s - 2, 0))
+            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_15)
+            chosen_22 = chosen_5_2.expand(B, L) if t_2 == 0 else a_picked_10
             chosen_24 = torch.where(skips, chosen_22, -math.inf)
-            mask_71 = mask_62 & (torch.where(mask_63, chosen_24, -math.inf) == -math.inf)
-            mask_72 = mask_67 & mask_69 & ~mask_71 & mask_63 & skips & (t_2 != 0)
+            mask_57 = mask_52 & (torch.where(mask_53, chosen_24, -math.inf) == -math.inf)
+            mask_70 = ~mask_54 & mask_53 & skips & (t_2 != 0)
+            mask_71 = mask_55 & mask_56 & ~mask_57 & mask_53 & skips & (t_2 != 0)
             tangent_a_before_view_2 = window(tangent_a_before, -1, -2, (L, 1), fill=0)
-            position_14 = flat_index((T, L), torch.where(mask_72, t_2 - 1, 0), torch.where(mask_72, s - 2, 0))
-            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_14, wanted=mask_72)
-            product_3 = tangent_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_2)
+            position_16 = flat_index((T, L), torch.where(mask_71, t_2 - 1, 0), torch.where(mask_71, s - 2, 0))
+            a_picked_11 = pick(a.flatten(-2).unsqueeze(-2), position_16)
+            product_3 = tangent_a_before_view_2 * torch.sigmoid(a_picked_11 - on_t_2)
             chosen_27 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_3
-            chosen_26 = torch.where(mask_63, torch.where(skips, chosen_27, 0), 0)
-            chosen_28 = torch.where(mask_71, 0, chosen_26)
-            chosen_25 = torch.where(mask_67, torch.where(mask_69, chosen_28, 0), 0)
-            position_15 = flat_index((T, L), torch.where(mask_66, t_2 - 1, 0), torch.where(mask_66, s - 2, 0))
-            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_15, wanted=mask_66)
-            chosen_31 = torch.where(mask_73, tangent_log_probs.new_zeros(()), math.inf)
-            chosen_30 = chosen_31.expand(B, L) if t_2 == 0 else -a_picked_14
+            chosen_26 = torch.where(mask_53, torch.where(skips, chosen_27, 0), 0)
+            chosen_28 = torch.where(mask_57, 0, chosen_26)
+            chosen_25 = torch.where(mask_55, torch.where(mask_56, chosen_28, 0), 0)
+            position_17 = flat_index((T, L), torch.where(mask_70, t_2 - 1, 0), torch.where(mask_70, s - 2, 0))
+            a_picked_12 = pick(a.flatten(-2).unsqueeze(-2), position_17)
+            chosen_31 = torch.where(mask_66, tangent_log_probs.new_zeros(()), math.inf)
+            chosen_30 = chosen_31.expand(B, L) if t_2 == 0 else -a_picked_12
             chosen_29 = torch.where(skips, chosen_30, math.inf)
-            safe_chosen_29 = torch.where(mask_63, chosen_29, math.inf)
+            safe_chosen_29 = torch.where(mask_53, chosen_29, math.inf)
             product_4 = tangent_on_t_2 * torch.sigmoid(on_t_2 + safe_chosen_29)
-            tangent_a_t_2 = tangent_emitted_t_2 + torch.where(mask_65, 0, product_4) + chosen_25
+            tangent_a_t_2 = tangent_emitted_t_2 + torch.where(mask_54, 0, product_4) + chosen_25
             steps_2.append((tangent_on_t_2, tangent_a_t_2))
             tangent_a_before = tangent_a_t_2
         grad_found = torch.where(mask_6, 0, -grad_output)
         tangent_grad_found = torch.where(mask_6, 0, -tangent_grad_output)
         mask_7 = end == -math.inf
-        position_20 = torch.where(mask_12 & mask_7 & mask_5, difference, 0)
+        position_22 = torch.where(mask_12 & mask_7 & mask_5, difference, 0)
         mask_16 = mask_7 & mask_5
-        position_22 = torch.where(mask_12 & ~mask_16 & mask_7 & mask_5, difference, 0)
+        position_24 = torch.where(mask_12 & ~mask_16 & mask_7 & mask_5, difference, 0)
         mask_37 = mask_5 & mask_12
         mask_40 = mask_7 & (torch.where(mask_5, last_picked_2, -math.inf) == -math.inf)
         chosen_40 = torch.where(mask_40, 0, torch.where(mask_5, grad_found * sigmoid_value, 0))
         chosen_42 = torch.where(mask_6, 0, chosen_40)
         chosen_41 = torch.where(mask_24, chosen_42.unsqueeze(-1), 0)
         mask_40 = mask_7 & (torch.where(mask_5, last_picked_2, -math.inf) == -math.inf)
-        mask_77 = ~mask_40 & mask_37
-        mask_30 = mask_24 & (mask_12.unsqueeze(-1) & mask_77.unsqueeze(-1))
-        mask_78 = mask_16 | ~mask_40 & mask_5
-        mask_34 = mask_24 & (mask_12.unsqueeze(-1) & mask_78.unsqueeze(-1))
+        mask_75 = ~mask_40 & mask_37
+        mask_30 = mask_24 & (mask_12.unsqueeze(-1) & mask_75.unsqueeze(-1))
+        mask_76 = mask_16 | ~mask_40 & mask_5
+        mask_34 = mask_24 & (mask_12.unsqueeze(-1) & mask_76.unsqueeze(-1))
         if reduction == "sum":
-            position_18 = torch.where(~mask_6 & mask_7 & mask_5, difference, 0)
-            mask_9 = mask_7 & (torch.where(mask_5, pick(last, position_18), -math.inf) == -math.inf)
-            position_19 = torch.where(~mask_6 & ~mask_9 & mask_5, difference, 0)
+            position_20 = torch.where(~mask_6 & mask_7 & mask_5, difference, 0)
+            mask_9 = mask_7 & (torch.where(mask_5, pick(last, position_20), -math.inf) == -math.inf)
+            position_21 = torch.where(~mask_6 & ~mask_9 & mask_5, difference, 0)
     if reduction != "none":
-        last_picked_4 = pick(last, position_19)
+        last_picked_4 = pick(last, position_21)
         sigmoid_value_3 = torch.sigmoid(end - torch.where(mask_5, last_picked_4, -math.inf))
         if reduction == "mean":
             grad_end = torch.where(mask_6, 0, torch.where(mask_11, 0, grad_found * sigmoid_value_3))
@@ -1272,33 +1241,33 @@ def ctc_loss_backward_tangent(
             grad_end = torch.where(mask_6, 0, torch.where(mask_9, 0, grad_found * sigmoid_value_3))
     if reduction != "mean":
         if reduction == "none":
-            position_25 = torch.where(~mask_6 & mask_7 & mask_5, difference, 0)
-            mask_20 = mask_7 & (torch.where(mask_5, pick(last, position_25), -math.inf) == -math.inf)
-            position_27 = torch.where(~mask_6 & ~mask_20 & mask_5, difference, 0)
-            last_picked_8 = pick(last, position_27)
+            position_27 = torch.where(~mask_6 & mask_7 & mask_5, difference, 0)
+            mask_20 = mask_7 & (torch.where(mask_5, pick(last, position_27), -math.inf) == -math.inf)
+            position_29 = torch.where(~mask_6 & ~mask_20 & mask_5, difference, 0)
+            last_picked_8 = pick(last, position_29)
             sigmoid_value_3 = torch.sigmoid(end - torch.where(mask_5, last_picked_8, -math.inf))
             grad_end = torch.where(mask_6, 0, torch.where(mask_20, 0, grad_found * sigmoid_value_3))
-        last_picked_8 = pick(last, position_20)
-        mask_74 = torch.where(mask_5, last_picked_8, -math.inf) == -math.inf
-        mask_13 = mask_12 & (~(mask_7 & mask_74) & mask_12)
+        last_picked_8 = pick(last, position_22)
+        mask_72 = torch.where(mask_5, last_picked_8, -math.inf) == -math.inf
+        mask_13 = mask_12 & (~(mask_7 & mask_72) & mask_12)
         mask_36 = mask_13 & ~mask_6
-        position_21 = torch.where(mask_36 & mask_7 & mask_5, difference, 0)
-        mask_15 = mask_7 & (torch.where(mask_5, pick(last, position_21), -math.inf) == -math.inf)
-        position_25 = torch.where(~mask_6 & mask_7 & mask_5, difference, 0)
-        mask_20 = mask_7 & (torch.where(mask_5, pick(last, position_25), -math.inf) == -math.inf)
-        position_26 = torch.where(mask_36 & ~mask_15 & mask_5, difference, 0)
-        position_27 = torch.where(~mask_6 & ~mask_20 & mask_5, difference, 0)
-        last_picked_8 = pick(last, position_27)
-        difference_3 = end - torch.where(mask_5, last_picked_8, -math.inf)
-        chosen_37 = torch.where(mask_20, 0, tangent_grad_found * torch.sigmoid(difference_3))
+        position_23 = torch.where(mask_36 & mask_7 & mask_5, difference, 0)
+        mask_15 = mask_7 & (torch.where(mask_5, pick(last, position_23), -math.inf) == -math.inf)
+        position_27 = torch.where(~mask_6 & mask_7 & mask_5, difference, 0)
+        mask_20 = mask_7 & (torch.where(mask_5, pick(last, position_27), -math.inf) == -math.inf)
+        position_28 = torch.where(mask_36 & ~mask_15 & mask_5, difference, 0)
+        position_29 = torch.where(~mask_6 & ~mask_20 & mask_5, difference, 0)
+        last_picked_8 = pick(last, position_29)
+        difference_2 = end - torch.where(mask_5, last_picked_8, -math.inf)
+        chosen_37 = torch.where(mask_20, 0, tangent_grad_found * torch.sigmoid(difference_2))
         grad_last = chosen_41 + torch.where(mask_43, grad_end.unsqueeze(-1), 0)
     tangent_on = torch.stack([each_2[0] for each_2 in steps_2], -2) if steps_2 else tangent_log_probs.new_zeros(B, T, L)
     tangent_a = torch.stack([each_2[1] for each_2 in steps_2], -2) if steps_2 else tangent_log_probs.new_zeros(B, T, L)
     tangent_a_picked = pick(tangent_a.mT, chosen_33.unsqueeze(-1), wanted=mask_3)
     tangent_last = torch.where(mask_3.unsqueeze(-1), tangent_a_picked, 0)
     tangent_end = pick(tangent_last, 2 * target_lengths)
-    last_picked_6 = pick(last, position_22)
-    chosen = torch.where(mask_5, pick(last, position_26), -math.inf)
+    last_picked_6 = pick(last, position_24)
+    chosen = torch.where(mask_5, pick(last, position_28), -math.inf)
     sigmoid_value_6 = torch.sigmoid(chosen - end)
     sigmoid_value_7 = torch.sigmoid(end - chosen)
     scaled_grad_2 = sigmoid_value_6 * sigmoid_value_7 * tangent_end * grad_found
@@ -1314,9 +1283,9 @@ def ctc_loss_backward_tangent(
     tangent_a_each = tangent_a.unbind(-2)
     tangent_on_each = tangent_on.unbind(-2)
     if reduction == "mean":
-        mask_80 = mask_9 & (torch.where(mask_5, last_picked_6, -math.inf) == -math.inf)
-        mask_19 = mask_12 & (mask_18 | ~mask_80 & mask_5)
-        position_23 = torch.where(mask_19 & mask_12 & mask_9 & mask_5, difference, 0)
+        mask_78 = mask_9 & (torch.where(mask_5, last_picked_6, -math.inf) == -math.inf)
+        mask_19 = mask_12 & (mask_18 | ~mask_78 & mask_5)
+        position_25 = torch.where(mask_19 & mask_12 & mask_9 & mask_5, difference, 0)
         chosen_39 = torch.where(mask_17, 0, scaled_grad_2)
         chosen_40 = torch.where(mask_15, torch.where(mask_6, 0, chosen_39), 0)
         chosen_46 = torch.where(mask_6, 0, torch.where(mask_44, 0, chosen_44))
@@ -1338,60 +1307,57 @@ def ctc_loss_backward_tangent(
             mask_47_3 = (t_4 + 1 < T) & (s + 2 < L)
             chosen_54 = torch.where(mask_47_3, t_4 + 1, 0)
             chosen_55 = torch.where(mask_47_3, s + 2, 0)
-            position_30 = flat_index((T, L), chosen_54, chosen_55)
-            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_30, wanted=mask_47_3).mT
+            position_32 = flat_index((T, L), chosen_54, chosen_55)
+            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_32).mT
             mask_48_3 = on_picked == -math.inf
             skips_view = window(skips, -1, 2, (L, 1), fill=False)
             mask_49_2 = mask_48_3 & (torch.where(skips_view, a_t_4, -math.inf) == -math.inf)
-            mask_50_2 = mask_47_3 & ~mask_49_2 & skips_view
-            mask_51_3 = a_t_4 == -math.inf
-            mask_52_2 = s > 0
+            mask_50_3 = a_t_4 == -math.inf
+            mask_51_2 = s > 0
             a_t_4_view = window(a_t_4, -1, -1, (L, 1), fill=0)
-            mask_53_2 = mask_51_3 & (torch.where(mask_52_2, a_t_4_view, -math.inf) == -math.inf)
-            mask_54_2 = (t_4 + 1 < T) & (s + 1 < L)
+            mask_52_2 = mask_50_3 & (torch.where(mask_51_2, a_t_4_view, -math.inf) == -math.inf)
+            mask_53_2 = (t_4 + 1 < T) & (s + 1 < L)
             a_t_4_picked_2 = window(a_t_4, -1, 1, (L, 1), fill=0)
-            mask_55_2 = (a_t_4_picked_2 == -math.inf) & mask_51_3
+            mask_54_2 = (a_t_4_picked_2 == -math.inf) & mask_50_3
+            mask_58_2 = mask_47_3 & ~mask_49_2 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            chosen_57 = torch.where(mask_50_2, t_4 + 1, 0)
-            chosen_58 = torch.where(mask_50_2, s + 2, 0)
-            position_33 = flat_index((T, L), chosen_57, chosen_58)
-            on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_33, wanted=mask_50_2)
-            sigmoid_value_8 = torch.sigmoid(a_t_4 - on_picked_2)
+            position_33 = flat_index((T, L), torch.where(mask_58_2, t_4 + 1, 0), torch.where(mask_58_2, s + 2, 0))
+            sigmoid_value_8 = torch.sigmoid(a_t_4 - pick(on.flatten(-2).unsqueeze(-2), position_33))
             scaled_grad_5 = grad_a_before_view * sigmoid_value_8
             safe_scaled_grad_5 = torch.where(skips_view, scaled_grad_5, 0)
             chosen_56 = torch.where(mask_47_3, torch.where(mask_49_2, 0, safe_scaled_grad_5), 0)
             grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
-            sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_52_2, -a_t_4_view, math.inf))
+            sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_51_2, -a_t_4_view, math.inf))
             scaled_grad_6 = grad_on_before * sigmoid_value_9
-            chosen_60 = torch.where(mask_53_2, 0, scaled_grad_6)
-            chosen_59 = chosen_60 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_58 = torch.where(mask_52_2, 0, scaled_grad_6)
+            chosen_57 = chosen_58 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
             sigmoid_value_10 = torch.sigmoid(a_t_4 - a_t_4_picked_2)
-            chosen_61 = torch.where(mask_55_2, 0, grad_on_before_view * sigmoid_value_10)
-            grad_a_t_4 = grad_a_1_t_4 + chosen_56 + chosen_59 + torch.where(mask_54_2, chosen_61, 0)
-            mask_56_2 = on_t_4 == -math.inf
-            mask_57_2 = s > 1
-            mask_58_2 = mask_56_2 & mask_57_2 & skips & (t_4 != 0)
-            mask_61_2 = s - 2 == 0
-            position_34 = flat_index((T, L), torch.where(mask_58_2, t_4 - 1, 0), torch.where(mask_58_2, s - 2, 0))
-            a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_34, wanted=mask_58_2)
-            chosen_63 = torch.where(mask_61_2, tangent_grad_output.new_zeros(()), -math.inf)
-            chosen_62 = chosen_63.expand(B, L) if t_4 == 0 else a_picked_16
-            chosen_64 = torch.where(skips, chosen_62, -math.inf)
-            mask_59_2 = mask_56_2 & (torch.where(mask_57_2, chosen_64, -math.inf) == -math.inf)
-            mask_60_2 = ~mask_59_2 & mask_57_2 & skips & (t_4 != 0)
-            position_35 = flat_index((T, L), torch.where(mask_60_2, t_4 - 1, 0), torch.where(mask_60_2, s - 2, 0))
-            a_picked_17 = pick(a.flatten(-2).unsqueeze(-2), position_35, wanted=mask_60_2)
-            chosen_66 = torch.where(mask_61_2, tangent_grad_output.new_zeros(()), math.inf)
-            chosen_65 = chosen_66.expand(B, L) if t_4 == 0 else -a_picked_17
-            chosen_67 = torch.where(mask_57_2, torch.where(skips, chosen_65, math.inf), math.inf)
-            grad_on_t_4 = torch.where(mask_59_2, 0, grad_a_t_4 * torch.sigmoid(on_t_4 + chosen_67))
+            chosen_59 = torch.where(mask_54_2, 0, grad_on_before_view * sigmoid_value_10)
+            grad_a_t_4 = grad_a_1_t_4 + chosen_56 + chosen_57 + torch.where(mask_53_2, chosen_59, 0)
+            mask_55_2 = on_t_4 == -math.inf
+            mask_56_2 = s > 1
+            mask_59_2 = s - 2 == 0
+            mask_60_2 = mask_55_2 & mask_56_2 & skips & (t_4 != 0)
+            position_34 = flat_index((T, L), torch.where(mask_60_2, t_4 - 1, 0), torch.where(mask_60_2, s - 2, 0))
+            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_34)
+            chosen_61 = torch.where(mask_59_2, tangent_grad_output.new_zeros(()), -math.inf)
+            chosen_60 = chosen_61.expand(B, L) if t_4 == 0 else a_picked_14
+            chosen_62 = torch.where(skips, chosen_60, -math.inf)
+            mask_57_2 = mask_55_2 & (torch.where(mask_56_2, chosen_62, -math.inf) == -math.inf)
+            mask_61_2 = ~mask_57_2 & mask_56_2 & skips & (t_4 != 0)
+            position_35 = flat_index((T, L), torch.where(mask_61_2, t_4 - 1, 0), torch.where(mask_61_2, s - 2, 0))
+            a_picked_15 = pick(a.flatten(-2).unsqueeze(-2), position_35)
+            chosen_64 = torch.where(mask_59_2, tangent_grad_output.new_zeros(()), math.inf)
+            chosen_63 = chosen_64.expand(B, L) if t_4 == 0 else -a_picked_15
+            chosen_65 = torch.where(mask_56_2, torch.where(skips, chosen_63, math.inf), math.inf)
+            grad_on_t_4 = torch.where(mask_57_2, 0, grad_a_t_4 * torch.sigmoid(on_t_4 + chosen_65))
             steps_3.append((grad_a_t_4, grad_on_t_4))
             grad_a_before, grad_on_before = grad_a_t_4, grad_on_t_4
         steps_3.reverse()
     else:
-        mask_75 = mask_7 & (torch.where(mask_5, last_picked_6, -math.inf) == -math.inf)
-        mask_17 = mask_12 & (mask_16 | ~mask_75 & mask_5)
-        position_23 = torch.where(mask_17 & mask_12 & mask_7 & mask_5, difference, 0)
+        mask_73 = mask_7 & (torch.where(mask_5, last_picked_6, -math.inf) == -math.inf)
+        mask_17 = mask_12 & (mask_16 | ~mask_73 & mask_5)
+        position_25 = torch.where(mask_17 & mask_12 & mask_7 & mask_5, difference, 0)
         chosen_38 = torch.where(mask_15, 0, scaled_grad_2)
         chosen_39 = torch.where(mask_13, torch.where(mask_6, 0, chosen_38), 0)
         chosen_45 = torch.where(mask_6, 0, torch.where(mask_40, 0, chosen_44))
@@ -1411,73 +1377,70 @@ def ctc_loss_backward_tangent(
             mask_42_4 = (t_4 + 1 < T) & (s + 2 < L)
             chosen_51 = torch.where(mask_42_4, t_4 + 1, 0)
             chosen_52 = torch.where(mask_42_4, s + 2, 0)
-            position_30 = flat_index((T, L), chosen_51, chosen_52)
-            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_30, wanted=mask_42_4).mT
+            position_32 = flat_index((T, L), chosen_51, chosen_52)
+            on_picked = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_32).mT
             mask_43_4 = on_picked == -math.inf
             skips_view = window(skips, -1, 2, (L, 1), fill=False)
             mask_44_3 = mask_43_4 & (torch.where(skips_view, a_t_4, -math.inf) == -math.inf)
-            mask_45_3 = mask_42_4 & ~mask_44_3 & skips_view
-            mask_46_3 = a_t_4 == -math.inf
-            mask_47_3 = s > 0
+            mask_45_3 = a_t_4 == -math.inf
+            mask_46_3 = s > 0
             a_t_4_view = window(a_t_4, -1, -1, (L, 1), fill=0)
-            mask_48_2 = mask_46_3 & (torch.where(mask_47_3, a_t_4_view, -math.inf) == -math.inf)
-            mask_49_2 = (t_4 + 1 < T) & (s + 1 < L)
+            mask_47_3 = mask_45_3 & (torch.where(mask_46_3, a_t_4_view, -math.inf) == -math.inf)
+            mask_48_2 = (t_4 + 1 < T) & (s + 1 < L)
             a_t_4_picked_2 = window(a_t_4, -1, 1, (L, 1), fill=0)
-            mask_50_2 = (a_t_4_picked_2 == -math.inf) & mask_46_3
+            mask_49_2 = (a_t_4_picked_2 == -math.inf) & mask_45_3
+            mask_53_2 = mask_42_4 & ~mask_44_3 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            chosen_54 = torch.where(mask_45_3, t_4 + 1, 0)
-            chosen_55 = torch.where(mask_45_3, s + 2, 0)
-            position_33 = flat_index((T, L), chosen_54, chosen_55)
-            on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_33, wanted=mask_45_3)
-            sigmoid_value_8 = torch.sigmoid(a_t_4 - on_picked_2)
+            position_33 = flat_index((T, L), torch.where(mask_53_2, t_4 + 1, 0), torch.where(mask_53_2, s + 2, 0))
+            sigmoid_value_8 = torch.sigmoid(a_t_4 - pick(on.flatten(-2).unsqueeze(-2), position_33))
             scaled_grad_5 = grad_a_before_view * sigmoid_value_8
             safe_scaled_grad_5 = torch.where(skips_view, scaled_grad_5, 0)
             chosen_53 = torch.where(mask_42_4, torch.where(mask_44_3, 0, safe_scaled_grad_5), 0)
             grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
-            sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_47_3, -a_t_4_view, math.inf))
+            sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_46_3, -a_t_4_view, math.inf))
             scaled_grad_6 = grad_on_before * sigmoid_value_9
-            chosen_57 = torch.where(mask_48_2, 0, scaled_grad_6)
-            chosen_56 = chosen_57 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_55 = torch.where(mask_47_3, 0, scaled_grad_6)
+            chosen_54 = chosen_55 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
             sigmoid_value_10 = torch.sigmoid(a_t_4 - a_t_4_picked_2)
-            chosen_58 = torch.where(mask_50_2, 0, grad_on_before_view * sigmoid_value_10)
-            grad_a_t_4 = grad_a_1_t_4 + chosen_53 + chosen_56 + torch.where(mask_49_2, chosen_58, 0)
-            mask_51_2 = on_t_4 == -math.inf
-            mask_52_2 = s > 1
-            mask_53_2 = mask_51_2 & mask_52_2 & skips & (t_4 != 0)
-            mask_56_2 = s - 2 == 0
-            position_34 = flat_index((T, L), torch.where(mask_53_2, t_4 - 1, 0), torch.where(mask_53_2, s - 2, 0))
-            a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_34, wanted=mask_53_2)
-            chosen_60 = torch.where(mask_56_2, tangent_grad_output.new_zeros(()), -math.inf)
-            chosen_59 = chosen_60.expand(B, L) if t_4 == 0 else a_picked_16
-            chosen_61 = torch.where(skips, chosen_59, -math.inf)
-            mask_54_2 = mask_51_2 & (torch.where(mask_52_2, chosen_61, -math.inf) == -math.inf)
-            mask_55_2 = ~mask_54_2 & mask_52_2 & skips & (t_4 != 0)
-            position_35 = flat_index((T, L), torch.where(mask_55_2, t_4 - 1, 0), torch.where(mask_55_2, s - 2, 0))
-            a_picked_17 = pick(a.flatten(-2).unsqueeze(-2), position_35, wanted=mask_55_2)
-            chosen_63 = torch.where(mask_56_2, tangent_grad_output.new_zeros(()), math.inf)
-            chosen_62 = chosen_63.expand(B, L) if t_4 == 0 else -a_picked_17
-            chosen_64 = torch.where(mask_52_2, torch.where(skips, chosen_62, math.inf), math.inf)
-            grad_on_t_4 = torch.where(mask_54_2, 0, grad_a_t_4 * torch.sigmoid(on_t_4 + chosen_64))
+            chosen_56 = torch.where(mask_49_2, 0, grad_on_before_view * sigmoid_value_10)
+            grad_a_t_4 = grad_a_1_t_4 + chosen_53 + chosen_54 + torch.where(mask_48_2, chosen_56, 0)
+            mask_50_3 = on_t_4 == -math.inf
+            mask_51_2 = s > 1
+            mask_54_2 = s - 2 == 0
+            mask_55_2 = mask_50_3 & mask_51_2 & skips & (t_4 != 0)
+            position_34 = flat_index((T, L), torch.where(mask_55_2, t_4 - 1, 0), torch.where(mask_55_2, s - 2, 0))
+            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_34)
+            chosen_58 = torch.where(mask_54_2, tangent_grad_output.new_zeros(()), -math.inf)
+            chosen_57 = chosen_58.expand(B, L) if t_4 == 0 else a_picked_14
+            chosen_59 = torch.where(skips, chosen_57, -math.inf)
+            mask_52_2 = mask_50_3 & (torch.where(mask_51_2, chosen_59, -math.inf) == -math.inf)
+            mask_56_2 = ~mask_52_2 & mask_51_2 & skips & (t_4 != 0)
+            position_35 = flat_index((T, L), torch.where(mask_56_2, t_4 - 1, 0), torch.where(mask_56_2, s - 2, 0))
+            a_picked_15 = pick(a.flatten(-2).unsqueeze(-2), position_35)
+            chosen_61 = torch.where(mask_54_2, tangent_grad_output.new_zeros(()), math.inf)
+            chosen_60 = chosen_61.expand(B, L) if t_4 == 0 else -a_picked_15
+            chosen_62 = torch.where(mask_51_2, torch.where(skips, chosen_60, math.inf), math.inf)
+            grad_on_t_4 = torch.where(mask_52_2, 0, grad_a_t_4 * torch.sigmoid(on_t_4 + chosen_62))
             steps_3.append((grad_a_t_4, grad_on_t_4))
             grad_a_before, grad_on_before = grad_a_t_4, grad_on_t_4
         steps_3.reverse()
-    last_picked_7 = pick(last, position_23)
+    last_picked_7 = pick(last, position_25)
     grad_a = torch.stack([each_3[0] for each_3 in steps_3], -2) if steps_3 else tangent_grad_output.new_zeros(B, T, L)
     grad_on = torch.stack([each_3[1] for each_3 in steps_3], -2) if steps_3 else tangent_grad_output.new_zeros(B, T, L)
     grad_a_each = grad_a.unbind(-2)
     if reduction == "mean":
-        mask_81 = torch.where(mask_5, last_picked_7, -math.inf) == -math.inf
-        mask_20 = mask_12 & (~(mask_9 & mask_81) & mask_40)
+        mask_79 = torch.where(mask_5, last_picked_7, -math.inf) == -math.inf
+        mask_20 = mask_12 & (~(mask_9 & mask_79) & mask_40)
         mask_41 = mask_19 & mask_20 & ~mask_6
-        position_24 = torch.where(mask_41 & mask_9 & mask_5, difference, 0)
-        mask_21 = mask_9 & (torch.where(mask_5, pick(last, position_24), -math.inf) == -math.inf)
+        position_26 = torch.where(mask_41 & mask_9 & mask_5, difference, 0)
+        mask_21 = mask_9 & (torch.where(mask_5, pick(last, position_26), -math.inf) == -math.inf)
         safe_difference = torch.where(mask_41 & ~mask_21 & mask_5, difference, 0)
     else:
-        mask_76 = torch.where(mask_5, last_picked_7, -math.inf) == -math.inf
-        mask_18 = mask_12 & (~(mask_7 & mask_76) & mask_37)
+        mask_74 = torch.where(mask_5, last_picked_7, -math.inf) == -math.inf
+        mask_18 = mask_12 & (~(mask_7 & mask_74) & mask_37)
         mask_38 = mask_17 & mask_18 & ~mask_6
-        position_24 = torch.where(mask_38 & mask_7 & mask_5, difference, 0)
-        mask_19 = mask_7 & (torch.where(mask_5, pick(last, position_24), -math.inf) == -math.inf)
+        position_26 = torch.where(mask_38 & mask_7 & mask_5, difference, 0)
+        mask_19 = mask_7 & (torch.where(mask_5, pick(last, position_26), -math.inf) == -math.inf)
         safe_difference = torch.where(mask_38 & ~mask_19 & mask_5, difference, 0)
     last_picked = pick(last, safe_difference)
     tangent_last_picked = pick(tangent_last, safe_difference)
@@ -1503,9 +1466,9 @@ def ctc_loss_backward_tangent(
     safe_tangent_grad_last = torch.where(mask_3.unsqueeze(-1), tangent_grad_last, 0)
     safe_safe_tangent_grad_last = torch.where(mask_46.unsqueeze(-1), safe_tangent_grad_last.unsqueeze(-2), 0)
     if reduction == "mean":
-        tangent_grad_a_1 = torch.where(mask_84.unsqueeze(-1), safe_safe_tangent_grad_last, 0)
+        tangent_grad_a_1 = torch.where(mask_82.unsqueeze(-1), safe_safe_tangent_grad_last, 0)
     else:
-        tangent_grad_a_1 = torch.where(mask_79.unsqueeze(-1), safe_safe_tangent_grad_last, 0)
+        tangent_grad_a_1 = torch.where(mask_77.unsqueeze(-1), safe_safe_tangent_grad_last, 0)
     tangent_grad_a_1_each = tangent_grad_a_1.unbind(-2)
     if reduction == "mean":
         steps_4 = []
@@ -1519,183 +1482,185 @@ def ctc_loss_backward_tangent(
             tangent_on_t_5 = tangent_on_each[t_5]
             grad_a_t_5 = grad_a_each[t_5]
             mask_47_4 = (t_5 + 1 < T) & (s + 2 < L)
-            mask_48_4 = mask_47_4 & mask_47_4
-            chosen_68 = torch.where(mask_48_4, t_5 + 1, 0)
-            chosen_69 = torch.where(mask_48_4, s + 2, 0)
-            position_38 = flat_index((T, L), chosen_68, chosen_69)
-            on_picked_3 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_38, wanted=mask_48_4).mT
-            mask_49_3 = on_picked_3 == -math.inf
+            chosen_66 = torch.where(mask_47_4 & mask_47_4, t_5 + 1, 0)
+            chosen_67 = torch.where(mask_47_4 & mask_47_4, s + 2, 0)
+            position_40 = flat_index((T, L), chosen_66, chosen_67)
+            on_picked_2 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_40).mT
+            mask_48_4 = on_picked_2 == -math.inf
             skips_view_2 = window(skips, -1, 2, (L, 1), fill=False)
-            mask_98 = torch.where(skips_view_2, a_t_5, -math.inf) == -math.inf
-            mask_50_3 = ~(mask_49_3 & mask_98)
-            mask_51_4 = mask_47_4 & (mask_50_3 & skips_view_2)
-            mask_52_3 = mask_47_4 & mask_51_4
-            position_39 = flat_index((T, L), torch.where(mask_52_3, t_5 + 1, 0), torch.where(mask_52_3, s + 2, 0))
-            mask_53_3 = pick(on.flatten(-2).unsqueeze(-2), position_39, wanted=mask_52_3) == -math.inf
-            mask_54_3 = mask_53_3 & mask_98
-            mask_55_3 = mask_52_3 & ~mask_54_3 & skips_view_2
-            chosen_70 = torch.where(mask_47_4, t_5 + 1, 0)
-            chosen_71 = torch.where(mask_47_4, s + 2, 0)
-            position_42 = flat_index((T, L), chosen_70, chosen_71)
-            on_picked_4 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_42, wanted=mask_47_4).mT
-            mask_56_3 = on_picked_4 == -math.inf
-            mask_57_3 = mask_47_4 & ~(mask_56_3 & mask_98)
-            mask_58_3 = mask_57_3 & skips_view_2
-            mask_59_3 = a_t_5 == -math.inf
-            mask_60_3 = s > 0
+            mask_81_2 = torch.where(skips_view_2, a_t_5, -math.inf) == -math.inf
+            mask_49_3 = ~(mask_48_4 & mask_81_2)
+            mask_50_4 = mask_47_4 & (mask_49_3 & skips_view_2)
+            position_41 = torch.where(mask_47_4 & mask_50_4, t_5 + 1, 0)
+            position_42 = torch.where(mask_47_4 & mask_50_4, s + 2, 0)
+            position_43 = flat_index((T, L), position_41, position_42)
+            mask_51_3 = pick(on.flatten(-2).unsqueeze(-2), position_43) == -math.inf
+            mask_52_3 = mask_51_3 & mask_81_2
+            chosen_68 = torch.where(mask_47_4, t_5 + 1, 0)
+            chosen_69 = torch.where(mask_47_4, s + 2, 0)
+            position_46 = flat_index((T, L), chosen_68, chosen_69)
+            on_picked_3 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_46).mT
+            mask_53_3 = on_picked_3 == -math.inf
+            mask_54_3 = mask_47_4 & ~(mask_53_3 & mask_81_2)
+            mask_55_3 = mask_54_3 & skips_view_2
+            mask_56_3 = a_t_5 == -math.inf
+            mask_57_3 = s > 0
             a_t_5_view = window(a_t_5, -1, -1, (L, 1), fill=0)
-            mask_99 = mask_59_3 & (torch.where(mask_60_3, a_t_5_view, -math.inf) == -math.inf)
-            mask_100 = (t_5 + 1 < T) & ~mask_99
-            mask_61_3 = mask_58_3 | mask_100
-            mask_62_2 = (t_5 + 1 < T) & (s + 1 < L)
+            mask_82_2 = mask_56_3 & (torch.where(mask_57_3, a_t_5_view, -math.inf) == -math.inf)
+            mask_83 = (t_5 + 1 < T) & ~mask_82_2
+            mask_58_3 = mask_55_3 | mask_83
+            mask_59_3 = (t_5 + 1 < T) & (s + 1 < L)
             a_t_5_picked_2 = window(a_t_5, -1, 1, (L, 1), fill=0)
-            mask_101 = (a_t_5_picked_2 == -math.inf) & mask_59_3
-            mask_102 = mask_62_2 & ~mask_101
-            mask_63_2 = mask_61_3 | mask_102
-            mask_64_2 = mask_63_2 & mask_47_4
-            position_43 = flat_index((T, L), torch.where(mask_64_2, t_5 + 1, 0), torch.where(mask_64_2, s + 2, 0))
-            mask_65_2 = pick(on.flatten(-2).unsqueeze(-2), position_43, wanted=mask_64_2) == -math.inf
-            mask_66_2 = mask_65_2 & mask_98
-            mask_67_2 = mask_64_2 & ~mask_66_2 & skips_view_2
-            mask_69_2 = mask_63_2 & (t_5 + 1 < T) & ~mask_99
-            mask_71_2 = mask_63_2 & mask_62_2 & ~mask_101
-            mask_72_2 = ~(mask_56_3 & mask_98)
-            mask_73_2 = mask_47_4 & (mask_72_2 & skips_view_2)
-            mask_74_2 = mask_73_2 & mask_47_4
-            position_44 = flat_index((T, L), torch.where(mask_74_2, t_5 + 1, 0), torch.where(mask_74_2, s + 2, 0))
-            mask_75_2 = pick(on.flatten(-2).unsqueeze(-2), position_44, wanted=mask_74_2) == -math.inf
-            mask_76_2 = mask_75_2 & mask_98
-            mask_77_2 = mask_74_2 & ~mask_76_2 & skips_view_2
-            mask_78_2 = mask_59_3 & mask_60_3
-            mask_103 = ~mask_99 & mask_60_3
-            mask_79_2 = (t_5 + 1 < T) & (mask_78_2 | mask_103)
-            mask_80_2 = (t_5 + 1 < T) & mask_103
-            mask_81_2 = mask_79_2 & mask_80_2 & (t_5 + 1 < T) & ~mask_99 & mask_60_3
-            mask_84_2 = mask_62_2 & mask_102 & ~mask_101
-            chosen_2_3 = torch.where(mask_55_3, t_5 + 1, 0)
-            chosen_3_3 = torch.where(mask_55_3, s + 2, 0)
-            position_45 = flat_index((T, L), chosen_2_3, chosen_3_3)
-            on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_45, wanted=mask_55_3)
-            chosen_4_3 = torch.where(mask_67_2, t_5 + 1, 0)
-            chosen_5_3 = torch.where(mask_67_2, s + 2, 0)
-            position_46 = flat_index((T, L), chosen_4_3, chosen_5_3)
-            on_picked_2_2 = pick(on.flatten(-2).unsqueeze(-2), position_46, wanted=mask_67_2)
-            total_2 = a_t_5 + torch.where(mask_60_3, -a_t_5_view, math.inf)
+            mask_84 = (a_t_5_picked_2 == -math.inf) & mask_56_3
+            mask_85 = mask_59_3 & ~mask_84
+            mask_60_3 = mask_58_3 | mask_85
+            position_47 = torch.where(mask_60_3 & mask_47_4, t_5 + 1, 0)
+            position_48 = torch.where(mask_60_3 & mask_47_4, s + 2, 0)
+            position_49 = flat_index((T, L), position_47, position_48)
+            mask_61_3 = pick(on.flatten(-2).unsqueeze(-2), position_49) == -math.inf
+            mask_62_2 = mask_61_3 & mask_81_2
+            mask_65_2 = ~(mask_53_3 & mask_81_2)
+            mask_66_2 = mask_47_4 & (mask_65_2 & skips_view_2)
+            position_50 = torch.where(mask_66_2 & mask_47_4, t_5 + 1, 0)
+            position_51 = torch.where(mask_66_2 & mask_47_4, s + 2, 0)
+            position_52 = flat_index((T, L), position_50, position_51)
+            mask_67_2 = pick(on.flatten(-2).unsqueeze(-2), position_52) == -math.inf
+            mask_68_2 = mask_67_2 & mask_81_2
+            mask_69_2 = mask_56_3 & mask_57_3
+            mask_86 = ~mask_82_2 & mask_57_3
+            mask_70_2 = (t_5 + 1 < T) & (mask_69_2 | mask_86)
+            mask_71_2 = (t_5 + 1 < T) & mask_86
+            mask_87 = mask_47_4 & mask_50_4 & ~mask_52_3 & skips_view_2
+            chosen_2_3 = torch.where(mask_87, t_5 + 1, 0)
+            chosen_3_3 = torch.where(mask_87, s + 2, 0)
+            position_53 = flat_index((T, L), chosen_2_3, chosen_3_3)
+            on_picked_4 = pick(on.flatten(-2).unsqueeze(-2), position_53)
+            mask_88 = mask_60_3 & mask_47_4 & ~mask_62_2 & skips_view_2
+            chosen_4_3 = torch.where(mask_88, t_5 + 1, 0)
+            chosen_5_3 = torch.where(mask_88, s + 2, 0)
+            position_54 = flat_index((T, L), chosen_4_3, chosen_5_3)
+            on_picked_2_2 = pick(on.flatten(-2).unsqueeze(-2), position_54)
+            total_2 = a_t_5 + torch.where(mask_57_3, -a_t_5_view, math.inf)
             sigmoid_total = torch.sigmoid(total_2)
             sigmoid_value_3_2 = torch.sigmoid(a_t_5_picked_2 - a_t_5)
             sigmoid_value_4_2 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
-            grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_46, wanted=mask_67_2)
+            mask_89 = mask_60_3 & mask_59_3 & ~mask_84
+            mask_90 = mask_66_2 & mask_47_4 & ~mask_68_2 & skips_view_2
+            mask_91 = mask_59_3 & mask_85 & ~mask_84
+            grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_54)
             sigmoid_value_11 = torch.sigmoid(on_picked_2_2 - a_t_5)
             scaled_grad_7 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
             safe_scaled_grad_7 = torch.where(skips_view_2, scaled_grad_7, 0)
-            chosen_73 = torch.where(mask_47_4, torch.where(mask_66_2, 0, safe_scaled_grad_7), 0)
-            position_47 = flat_index((T, L), torch.where(mask_71_2, t_5 + 1, 0), torch.where(mask_71_2, s + 1, 0))
-            grad_on_picked = pick(grad_on.flatten(-2).unsqueeze(-2), position_47, wanted=mask_71_2)
-            scaled_grad_8 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked
-            chosen_74 = torch.where(mask_62_2, torch.where(mask_101, 0, scaled_grad_8), 0)
-            grad_on_picked_2 = pick(grad_on.mT, torch.where(mask_69_2, t_5 + 1, 0), wanted=mask_69_2)
-            scaled_grad_9 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked_2
-            chosen_75 = torch.where(mask_99, 0, scaled_grad_9)
-            safe_chosen_75 = chosen_75 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            total_3 = chosen_73 + safe_chosen_75 + chosen_74
-            chosen_72 = torch.where(mask_63_2, tangent_a_t_5 * total_3, 0)
+            chosen_71 = torch.where(mask_47_4, torch.where(mask_62_2, 0, safe_scaled_grad_7), 0)
+            position_55 = torch.where(mask_60_3 & (t_5 + 1 < T) & ~mask_82_2, t_5 + 1, 0)
+            grad_on_picked = pick(grad_on.mT, position_55)
+            scaled_grad_8 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
+            chosen_73 = torch.where(mask_82_2, 0, scaled_grad_8)
+            chosen_72 = chosen_73 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            position_56 = flat_index((T, L), torch.where(mask_89, t_5 + 1, 0), torch.where(mask_89, s + 1, 0))
+            grad_on_picked_2 = pick(grad_on.flatten(-2).unsqueeze(-2), position_56)
+            scaled_grad_9 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
+            chosen_74 = torch.where(mask_59_3, torch.where(mask_84, 0, scaled_grad_9), 0)
+            chosen_70 = torch.where(mask_60_3, tangent_a_t_5 * (chosen_71 + chosen_72 + chosen_74), 0)
             tangent_a_t_5_view = window(tangent_a_t_5, -1, -1, (L, 1), fill=0)
-            grad_on_picked_3 = pick(grad_on.mT, torch.where(mask_81_2, t_5 + 1, 0), wanted=mask_81_2)
+            mask_92 = mask_70_2 & mask_71_2 & (t_5 + 1 < T)
+            position_57 = torch.where(mask_92 & ~mask_82_2 & mask_57_3, t_5 + 1, 0)
+            grad_on_picked_3 = pick(grad_on.mT, position_57)
             sigmoid_value_12 = torch.sigmoid(a_t_5_view - a_t_5)
             sigmoid_value_13 = torch.sigmoid(a_t_5 - a_t_5_view)
             scaled_grad_10 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
-            chosen_77 = torch.where(mask_99, 0, torch.where(mask_60_3, -scaled_grad_10, 0))
-            safe_chosen_77 = chosen_77 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            chosen_76 = torch.where(mask_79_2, torch.where(mask_80_2, safe_chosen_77, 0), 0)
-            tangent_on_picked = pick(tangent_on.flatten(-2).unsqueeze(-2), position_45, wanted=mask_55_3)
-            grad_a_picked_2 = pick(grad_a.flatten(-2).unsqueeze(-2), position_45, wanted=mask_55_3)
-            sigmoid_value_14 = torch.sigmoid(on_picked_5 - a_t_5)
-            sigmoid_value_15 = torch.sigmoid(a_t_5 - on_picked_5)
+            chosen_76 = torch.where(mask_82_2, 0, torch.where(mask_57_3, -scaled_grad_10, 0))
+            safe_chosen_76 = chosen_76 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_75 = torch.where(mask_70_2, torch.where(mask_71_2, safe_chosen_76, 0), 0)
+            tangent_on_picked = pick(tangent_on.flatten(-2).unsqueeze(-2), position_53)
+            grad_a_picked_2 = pick(grad_a.flatten(-2).unsqueeze(-2), position_53)
+            sigmoid_value_14 = torch.sigmoid(on_picked_4 - a_t_5)
+            sigmoid_value_15 = torch.sigmoid(a_t_5 - on_picked_4)
             scaled_grad_11 = sigmoid_value_14 * sigmoid_value_15 * tangent_on_picked * grad_a_picked_2
-            chosen_79 = torch.where(skips_view_2, -scaled_grad_11, 0)
-            chosen_80 = torch.where(mask_54_3, 0, chosen_79)
-            chosen_78 = torch.where(mask_47_4, torch.where(mask_51_4, chosen_80, 0), 0)
+            chosen_78 = torch.where(skips_view_2, -scaled_grad_11, 0)
+            chosen_79 = torch.where(mask_52_3, 0, chosen_78)
+            chosen_77 = torch.where(mask_47_4, torch.where(mask_50_4, chosen_79, 0), 0)
             tangent_grad_a_before_view = window(tangent_grad_a_before, -1, 2, (L, 1), fill=0)
-            position_48 = flat_index((T, L), torch.where(mask_77_2, t_5 + 1, 0), torch.where(mask_77_2, s + 2, 0))
-            on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_48, wanted=mask_77_2)
-            product_6 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
-            chosen_82 = torch.where(mask_76_2, 0, torch.where(skips_view_2, product_6, 0))
-            chosen_81 = torch.where(mask_73_2, torch.where(mask_47_4, chosen_82, 0), 0)
+            position_58 = flat_index((T, L), torch.where(mask_90, t_5 + 1, 0), torch.where(mask_90, s + 2, 0))
+            on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_58)
+            product_6 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_5)
+            chosen_81 = torch.where(mask_68_2, 0, torch.where(skips_view_2, product_6, 0))
+            chosen_80 = torch.where(mask_66_2, torch.where(mask_47_4, chosen_81, 0), 0)
             tangent_a_t_5_view_2 = window(tangent_a_t_5, -1, 1, (L, 1), fill=0)
-            position_49 = flat_index((T, L), torch.where(mask_84_2, t_5 + 1, 0), torch.where(mask_84_2, s + 1, 0))
-            grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_49, wanted=mask_84_2)
+            position_59 = flat_index((T, L), torch.where(mask_91, t_5 + 1, 0), torch.where(mask_91, s + 1, 0))
+            grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_59)
             product_7 = sigmoid_value_3_2 * sigmoid_value_4_2
             scaled_grad_12 = product_7 * tangent_a_t_5_view_2 * grad_on_picked_4
-            chosen_84 = torch.where(mask_101, 0, -scaled_grad_12)
-            chosen_83 = torch.where(mask_62_2, torch.where(mask_102, chosen_84, 0), 0)
+            chosen_83 = torch.where(mask_84, 0, -scaled_grad_12)
+            chosen_82 = torch.where(mask_59_3, torch.where(mask_85, chosen_83, 0), 0)
             tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             product_8 = tangent_grad_on_before_view * sigmoid_value_4_2
-            chosen_86 = torch.where(mask_101, 0, product_8)
-            chosen_85 = torch.where(mask_102, torch.where(mask_62_2, chosen_86, 0), 0)
-            chosen_88 = torch.where(mask_99, 0, tangent_grad_on_before * sigmoid_total)
-            safe_chosen_88 = chosen_88 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            chosen_87 = torch.where(mask_100, safe_chosen_88, 0)
-            total_4 = tangent_grad_a_1_t_5 + chosen_78 + chosen_72 + chosen_81
-            tangent_grad_a_t_5 = total_4 + chosen_76 + chosen_87 + chosen_83 + chosen_85
-            mask_85 = on_t_5 == -math.inf
-            mask_86 = s > 1
-            mask_87 = mask_85 & mask_86 & skips & (t_5 != 0)
-            mask_104 = s - 2 == 0
-            chosen_6_2 = torch.where(mask_104, tangent_grad_output.new_zeros(()), -math.inf)
-            chosen_90 = torch.where(mask_87, t_5 - 1, 0)
-            position_51 = flat_index((T, L), chosen_90, torch.where(mask_87, s - 2, 0))
-            a_picked_18 = pick(a.flatten(-2).unsqueeze(-2), position_51, wanted=mask_87)
-            chosen_89 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
-            chosen_91 = torch.where(skips, chosen_89, -math.inf)
-            mask_88 = mask_85 & (torch.where(mask_86, chosen_91, -math.inf) == -math.inf)
-            mask_89 = ~mask_88 & mask_86 & skips & (t_5 != 0)
-            mask_105 = mask_86 & (skips & (t_5 != 0))
-            mask_90 = mask_85 & mask_105
-            mask_91 = ~mask_90 & mask_85 & mask_86 & skips & (t_5 != 0)
-            chosen_93 = torch.where(mask_91, t_5 - 1, 0)
-            position_53 = flat_index((T, L), chosen_93, torch.where(mask_91, s - 2, 0))
-            a_picked_19 = pick(a.flatten(-2).unsqueeze(-2), position_53, wanted=mask_91)
-            chosen_92 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
-            chosen_94 = torch.where(mask_86, torch.where(skips, chosen_92, -math.inf), -math.inf)
-            mask_92 = mask_90 | ~(mask_85 & (chosen_94 == -math.inf)) & mask_105
-            mask_93 = mask_92 & mask_85 & mask_86 & skips & (t_5 != 0)
-            chosen_96 = torch.where(mask_93, t_5 - 1, 0)
-            position_55 = flat_index((T, L), chosen_96, torch.where(mask_93, s - 2, 0))
-            a_picked_20 = pick(a.flatten(-2).unsqueeze(-2), position_55, wanted=mask_93)
-            chosen_95 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_20
-            chosen_97 = torch.where(mask_86, torch.where(skips, chosen_95, -math.inf), -math.inf)
-            mask_94 = ~(mask_85 & (chosen_97 == -math.inf)) & mask_105
-            mask_95 = mask_92 & mask_94 & mask_85 & mask_86 & skips & (t_5 != 0)
-            chosen_99 = torch.where(mask_95, t_5 - 1, 0)
-            position_57 = flat_index((T, L), chosen_99, torch.where(mask_95, s - 2, 0))
-            a_picked_21 = pick(a.flatten(-2).unsqueeze(-2), position_57, wanted=mask_95)
-            chosen_98 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_21
-            chosen_100 = torch.where(skips, chosen_98, -math.inf)
-            mask_96 = mask_85 & (torch.where(mask_86, chosen_100, -math.inf) == -math.inf)
-            mask_97 = mask_92 & mask_94 & ~mask_96 & mask_86 & skips & (t_5 != 0)
-            position_58 = flat_index((T, L), torch.where(mask_89, t_5 - 1, 0), torch.where(mask_89, s - 2, 0))
-            negative = -pick(a.flatten(-2).unsqueeze(-2), position_58, wanted=mask_89)
-            chosen_102 = torch.where(mask_104, tangent_grad_output.new_zeros(()), math.inf)
-            chosen_101 = chosen_102.expand(B, L) if t_5 == 0 else negative
-            safe_chosen_101 = torch.where(skips, chosen_101, math.inf)
-            total_2_2 = on_t_5 + torch.where(mask_86, safe_chosen_101, math.inf)
+            chosen_85 = torch.where(mask_84, 0, product_8)
+            chosen_84 = torch.where(mask_85, torch.where(mask_59_3, chosen_85, 0), 0)
+            chosen_87 = torch.where(mask_82_2, 0, tangent_grad_on_before * sigmoid_total)
+            safe_chosen_87 = chosen_87 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_86 = torch.where(mask_83, safe_chosen_87, 0)
+            total_3 = tangent_grad_a_1_t_5 + chosen_77 + chosen_70 + chosen_80
+            tangent_grad_a_t_5 = total_3 + chosen_75 + chosen_86 + chosen_82 + chosen_84
+            mask_74_2 = on_t_5 == -math.inf
+            mask_75_2 = s > 1
+            mask_92_2 = s - 2 == 0
+            chosen_6_2 = torch.where(mask_92_2, tangent_grad_output.new_zeros(()), -math.inf)
+            mask_93 = mask_74_2 & mask_75_2 & skips & (t_5 != 0)
+            chosen_89 = torch.where(mask_93, t_5 - 1, 0)
+            position_61 = flat_index((T, L), chosen_89, torch.where(mask_93, s - 2, 0))
+            a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_61)
+            chosen_88 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_16
+            chosen_90 = torch.where(skips, chosen_88, -math.inf)
+            mask_76_2 = mask_74_2 & (torch.where(mask_75_2, chosen_90, -math.inf) == -math.inf)
+            mask_94 = mask_75_2 & (skips & (t_5 != 0))
+            mask_77_2 = mask_74_2 & mask_94
+            mask_95 = ~mask_77_2 & mask_74_2 & mask_75_2 & skips & (t_5 != 0)
+            chosen_92 = torch.where(mask_95, t_5 - 1, 0)
+            position_63 = flat_index((T, L), chosen_92, torch.where(mask_95, s - 2, 0))
+            a_picked_17 = pick(a.flatten(-2).unsqueeze(-2), position_63)
+            chosen_91 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_17
+            chosen_93 = torch.where(mask_75_2, torch.where(skips, chosen_91, -math.inf), -math.inf)
+            mask_78_2 = mask_77_2 | ~(mask_74_2 & (chosen_93 == -math.inf)) & mask_94
+            mask_96 = mask_78_2 & mask_74_2 & mask_75_2 & skips & (t_5 != 0)
+            chosen_95 = torch.where(mask_96, t_5 - 1, 0)
+            position_65 = flat_index((T, L), chosen_95, torch.where(mask_96, s - 2, 0))
+            a_picked_18 = pick(a.flatten(-2).unsqueeze(-2), position_65)
+            chosen_94 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
+            chosen_96 = torch.where(mask_75_2, torch.where(skips, chosen_94, -math.inf), -math.inf)
+            mask_79_2 = ~(mask_74_2 & (chosen_96 == -math.inf)) & mask_94
+            mask_97 = mask_78_2 & mask_79_2 & mask_74_2 & mask_75_2 & skips & (t_5 != 0)
+            chosen_98 = torch.where(mask_97, t_5 - 1, 0)
+            position_67 = flat_index((T, L), chosen_98, torch.where(mask_97, s - 2, 0))
+            a_picked_19 = pick(a.flatten(-2).unsqueeze(-2), position_67)
+            chosen_97 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
+            chosen_99 = torch.where(skips, chosen_97, -math.inf)
+            mask_80_2 = mask_74_2 & (torch.where(mask_75_2, chosen_99, -math.inf) == -math.inf)
+            mask_98 = ~mask_76_2 & mask_75_2 & skips & (t_5 != 0)
+            position_68 = flat_index((T, L), torch.where(mask_98, t_5 - 1, 0), torch.where(mask_98, s - 2, 0))
+            negative = -pick(a.flatten(-2).unsqueeze(-2), position_68)
+            chosen_101 = torch.where(mask_92_2, tangent_grad_output.new_zeros(()), math.inf)
+            chosen_100 = chosen_101.expand(B, L) if t_5 == 0 else negative
+            safe_chosen_100 = torch.where(skips, chosen_100, math.inf)
+            total_2_2 = on_t_5 + torch.where(mask_75_2, safe_chosen_100, math.inf)
             sigmoid_total_2 = torch.sigmoid(total_2_2)
-            chosen_7_2 = torch.where(mask_97, t_5 - 1, 0)
-            chosen_8_2 = torch.where(mask_97, s - 2, 0)
-            position_59 = flat_index((T, L), chosen_7_2, chosen_8_2)
-            a_picked_22 = pick(a.flatten(-2).unsqueeze(-2), position_59, wanted=mask_97)
-            tangent_a_picked_2 = pick(tangent_a.flatten(-2).unsqueeze(-2), position_59, wanted=mask_97)
-            sigmoid_value_16 = torch.sigmoid(a_picked_22 - on_t_5)
-            sigmoid_value_17 = torch.sigmoid(on_t_5 - a_picked_22)
+            mask_99 = mask_78_2 & mask_79_2 & ~mask_80_2 & mask_75_2 & skips & (t_5 != 0)
+            chosen_7_2 = torch.where(mask_99, t_5 - 1, 0)
+            chosen_8_2 = torch.where(mask_99, s - 2, 0)
+            position_69 = flat_index((T, L), chosen_7_2, chosen_8_2)
+            a_picked_20 = pick(a.flatten(-2).unsqueeze(-2), position_69)
+            tangent_a_picked_2 = pick(tangent_a.flatten(-2).unsqueeze(-2), position_69)
+            sigmoid_value_16 = torch.sigmoid(a_picked_20 - on_t_5)
+            sigmoid_value_17 = torch.sigmoid(on_t_5 - a_picked_20)
             scaled_grad_13 = sigmoid_value_16 * sigmoid_value_17 * tangent_a_picked_2 * grad_a_t_5
-            chosen_105 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -scaled_grad_13
-            chosen_104 = torch.where(skips, chosen_105, 0)
-            chosen_103 = torch.where(mask_96, 0, torch.where(mask_86, chosen_104, 0))
+            chosen_104 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -scaled_grad_13
+            chosen_103 = torch.where(skips, chosen_104, 0)
+            chosen_102 = torch.where(mask_80_2, 0, torch.where(mask_75_2, chosen_103, 0))
             scaled_grad_14 = torch.sigmoid(-total_2_2) * sigmoid_total_2 * tangent_on_t_5 * grad_a_t_5
-            chosen_106 = torch.where(mask_88, 0, scaled_grad_14)
-            chosen_107 = torch.where(mask_88, 0, tangent_grad_a_t_5 * sigmoid_total_2)
-            safe_chosen_103 = torch.where(mask_94, chosen_103, 0)
-            tangent_grad_on_t_5 = chosen_106 + torch.where(mask_92, safe_chosen_103, 0) + chosen_107
+            chosen_105 = torch.where(mask_76_2, 0, scaled_grad_14)
+            chosen_106 = torch.where(mask_76_2, 0, tangent_grad_a_t_5 * sigmoid_total_2)
+            safe_chosen_102 = torch.where(mask_79_2, chosen_102, 0)
+            tangent_grad_on_t_5 = chosen_105 + torch.where(mask_78_2, safe_chosen_102, 0) + chosen_106
             steps_4.append(tangent_grad_a_t_5)
             tangent_grad_a_before, tangent_grad_on_before = tangent_grad_a_t_5, tangent_grad_on_t_5
         steps_4.reverse()
@@ -1711,182 +1676,185 @@ def ctc_loss_backward_tangent(
             tangent_on_t_5 = tangent_on_each[t_5]
             grad_a_t_5 = grad_a_each[t_5]
             mask_42_5 = (t_5 + 1 < T) & (s + 2 < L)
-            mask_43_5 = mask_42_5 & mask_42_5
-            chosen_65 = torch.where(mask_43_5, t_5 + 1, 0)
-            chosen_66 = torch.where(mask_43_5, s + 2, 0)
-            position_38 = flat_index((T, L), chosen_65, chosen_66)
-            on_picked_3 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_38, wanted=mask_43_5).mT
-            mask_44_4 = on_picked_3 == -math.inf
+            chosen_63 = torch.where(mask_42_5 & mask_42_5, t_5 + 1, 0)
+            chosen_64 = torch.where(mask_42_5 & mask_42_5, s + 2, 0)
+            position_40 = flat_index((T, L), chosen_63, chosen_64)
+            on_picked_2 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_40).mT
+            mask_43_5 = on_picked_2 == -math.inf
             skips_view_2 = window(skips, -1, 2, (L, 1), fill=False)
-            mask_93 = torch.where(skips_view_2, a_t_5, -math.inf) == -math.inf
-            mask_45_4 = ~(mask_44_4 & mask_93)
-            mask_46_4 = mask_42_5 & (mask_45_4 & skips_view_2)
-            mask_47_4 = mask_42_5 & mask_46_4
-            position_39 = flat_index((T, L), torch.where(mask_47_4, t_5 + 1, 0), torch.where(mask_47_4, s + 2, 0))
-            mask_48_3 = pick(on.flatten(-2).unsqueeze(-2), position_39, wanted=mask_47_4) == -math.inf
-            mask_49_3 = mask_48_3 & mask_93
-            mask_50_3 = mask_47_4 & ~mask_49_3 & skips_view_2
-            chosen_67 = torch.where(mask_42_5, t_5 + 1, 0)
-            chosen_68 = torch.where(mask_42_5, s + 2, 0)
-            position_42 = flat_index((T, L), chosen_67, chosen_68)
-            on_picked_4 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_42, wanted=mask_42_5).mT
-            mask_51_3 = on_picked_4 == -math.inf
-            mask_52_3 = mask_42_5 & ~(mask_51_3 & mask_93)
-            mask_53_3 = mask_52_3 & skips_view_2
-            mask_54_3 = a_t_5 == -math.inf
-            mask_55_3 = s > 0
+            mask_76_2 = torch.where(skips_view_2, a_t_5, -math.inf) == -math.inf
+            mask_44_4 = ~(mask_43_5 & mask_76_2)
+            mask_45_4 = mask_42_5 & (mask_44_4 & skips_view_2)
+            position_41 = torch.where(mask_42_5 & mask_45_4, t_5 + 1, 0)
+            position_42 = torch.where(mask_42_5 & mask_45_4, s + 2, 0)
+            position_43 = flat_index((T, L), position_41, position_42)
+            mask_46_4 = pick(on.flatten(-2).unsqueeze(-2), position_43) == -math.inf
+            mask_47_4 = mask_46_4 & mask_76_2
+            chosen_65 = torch.where(mask_42_5, t_5 + 1, 0)
+            chosen_66 = torch.where(mask_42_5, s + 2, 0)
+            position_46 = flat_index((T, L), chosen_65, chosen_66)
+            on_picked_3 = take(on.movedim((-2, -1, -3), (-3, -2, -1)).flatten(0, 1), position_46).mT
+            mask_48_3 = on_picked_3 == -math.inf
+            mask_49_3 = mask_42_5 & ~(mask_48_3 & mask_76_2)
+            mask_50_4 = mask_49_3 & skips_view_2
+            mask_51_3 = a_t_5 == -math.inf
+            mask_52_3 = s > 0
             a_t_5_view = window(a_t_5, -1, -1, (L, 1), fill=0)
-            mask_94 = mask_54_3 & (torch.where(mask_55_3, a_t_5_view, -math.inf) == -math.inf)
-            mask_95 = (t_5 + 1 < T) & ~mask_94
-            mask_56_3 = mask_53_3 | mask_95
-            mask_57_2 = (t_5 + 1 < T) & (s + 1 < L)
+            mask_77_2 = mask_51_3 & (torch.where(mask_52_3, a_t_5_view, -math.inf) == -math.inf)
+            mask_78 = (t_5 + 1 < T) & ~mask_77_2
+            mask_53_3 = mask_50_4 | mask_78
+            mask_54_3 = (t_5 + 1 < T) & (s + 1 < L)
             a_t_5_picked_2 = window(a_t_5, -1, 1, (L, 1), fill=0)
-            mask_96 = (a_t_5_picked_2 == -math.inf) & mask_54_3
-            mask_97 = mask_57_2 & ~mask_96
-            mask_58_2 = mask_56_3 | mask_97
-            mask_59_2 = mask_58_2 & mask_42_5
-            position_43 = flat_index((T, L), torch.where(mask_59_2, t_5 + 1, 0), torch.where(mask_59_2, s + 2, 0))
-            mask_60_2 = pick(on.flatten(-2).unsqueeze(-2), position_43, wanted=mask_59_2) == -math.inf
-            mask_61_2 = mask_60_2 & mask_93
-            mask_62_2 = mask_59_2 & ~mask_61_2 & skips_view_2
-            mask_64_2 = mask_58_2 & (t_5 + 1 < T) & ~mask_94
-            mask_66_2 = mask_58_2 & mask_57_2 & ~mask_96
-            mask_67_2 = ~(mask_51_3 & mask_93)
-            mask_68_2 = mask_42_5 & (mask_67_2 & skips_view_2)
-            mask_69_2 = mask_68_2 & mask_42_5
-            position_44 = flat_index((T, L), torch.where(mask_69_2, t_5 + 1, 0), torch.where(mask_69_2, s + 2, 0))
-            mask_70_2 = pick(on.flatten(-2).unsqueeze(-2), position_44, wanted=mask_69_2) == -math.inf
-            mask_71_2 = mask_70_2 & mask_93
-            mask_72_2 = mask_69_2 & ~mask_71_2 & skips_view_2
-            mask_73_2 = mask_54_3 & mask_55_3
-            mask_98 = ~mask_94 & mask_55_3
-            mask_74_2 = (t_5 + 1 < T) & (mask_73_2 | mask_98)
-            mask_75_2 = (t_5 + 1 < T) & mask_98
-            mask_76_2 = mask_74_2 & mask_75_2 & (t_5 + 1 < T) & ~mask_94 & mask_55_3
-            mask_79_2 = mask_57_2 & mask_97 & ~mask_96
-            chosen_2_3 = torch.where(mask_50_3, t_5 + 1, 0)
-            chosen_3_3 = torch.where(mask_50_3, s + 2, 0)
-            position_45 = flat_index((T, L), chosen_2_3, chosen_3_3)
-            on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_45, wanted=mask_50_3)
-            chosen_4_3 = torch.where(mask_62_2, t_5 + 1, 0)
-            chosen_5_3 = torch.where(mask_62_2, s + 2, 0)
-            position_46 = flat_index((T, L), chosen_4_3, chosen_5_3)
-            on_picked_2_2 = pick(on.flatten(-2).unsqueeze(-2), position_46, wanted=mask_62_2)
-            total_2 = a_t_5 + torch.where(mask_55_3, -a_t_5_view, math.inf)
+            mask_79 = (a_t_5_picked_2 == -math.inf) & mask_51_3
+            mask_80 = mask_54_3 & ~mask_79
+            mask_55_3 = mask_53_3 | mask_80
+            position_47 = torch.where(mask_55_3 & mask_42_5, t_5 + 1, 0)
+            position_48 = torch.where(mask_55_3 & mask_42_5, s + 2, 0)
+            position_49 = flat_index((T, L), position_47, position_48)
+            mask_56_3 = pick(on.flatten(-2).unsqueeze(-2), position_49) == -math.inf
+            mask_57_2 = mask_56_3 & mask_76_2
+            mask_60_2 = ~(mask_48_3 & mask_76_2)
+            mask_61_2 = mask_42_5 & (mask_60_2 & skips_view_2)
+            position_50 = torch.where(mask_61_2 & mask_42_5, t_5 + 1, 0)
+            position_51 = torch.where(mask_61_2 & mask_42_5, s + 2, 0)
+            position_52 = flat_index((T, L), position_50, position_51)
+            mask_62_2 = pick(on.flatten(-2).unsqueeze(-2), position_52) == -math.inf
+            mask_63_2 = mask_62_2 & mask_76_2
+            mask_64_2 = mask_51_3 & mask_52_3
+            mask_81 = ~mask_77_2 & mask_52_3
+            mask_65_2 = (t_5 + 1 < T) & (mask_64_2 | mask_81)
+            mask_66_2 = (t_5 + 1 < T) & mask_81
+            mask_82 = mask_42_5 & mask_45_4 & ~mask_47_4 & skips_view_2
+            chosen_2_3 = torch.where(mask_82, t_5 + 1, 0)
+            chosen_3_3 = torch.where(mask_82, s + 2, 0)
+            position_53 = flat_index((T, L), chosen_2_3, chosen_3_3)
+            on_picked_4 = pick(on.flatten(-2).unsqueeze(-2), position_53)
+            mask_83 = mask_55_3 & mask_42_5 & ~mask_57_2 & skips_view_2
+            chosen_4_3 = torch.where(mask_83, t_5 + 1, 0)
+            chosen_5_3 = torch.where(mask_83, s + 2, 0)
+            position_54 = flat_index((T, L), chosen_4_3, chosen_5_3)
+            on_picked_2_2 = pick(on.flatten(-2).unsqueeze(-2), position_54)
+            total_2 = a_t_5 + torch.where(mask_52_3, -a_t_5_view, math.inf)
             sigmoid_total = torch.sigmoid(total_2)
             sigmoid_value_3_2 = torch.sigmoid(a_t_5_picked_2 - a_t_5)
             sigmoid_value_4_2 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
-            grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_46, wanted=mask_62_2)
+            mask_84 = mask_55_3 & mask_54_3 & ~mask_79
+            mask_85 = mask_61_2 & mask_42_5 & ~mask_63_2 & skips_view_2
+            mask_86 = mask_54_3 & mask_80 & ~mask_79
+            grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_54)
             sigmoid_value_11 = torch.sigmoid(on_picked_2_2 - a_t_5)
             scaled_grad_7 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
             safe_scaled_grad_7 = torch.where(skips_view_2, scaled_grad_7, 0)
-            chosen_70 = torch.where(mask_42_5, torch.where(mask_61_2, 0, safe_scaled_grad_7), 0)
-            position_47 = flat_index((T, L), torch.where(mask_66_2, t_5 + 1, 0), torch.where(mask_66_2, s + 1, 0))
-            grad_on_picked = pick(grad_on.flatten(-2).unsqueeze(-2), position_47, wanted=mask_66_2)
-            scaled_grad_8 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked
-            chosen_71 = torch.where(mask_57_2, torch.where(mask_96, 0, scaled_grad_8), 0)
-            grad_on_picked_2 = pick(grad_on.mT, torch.where(mask_64_2, t_5 + 1, 0), wanted=mask_64_2)
-            scaled_grad_9 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked_2
-            chosen_72 = torch.where(mask_94, 0, scaled_grad_9)
-            safe_chosen_72 = chosen_72 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            total_3 = chosen_70 + safe_chosen_72 + chosen_71
-            chosen_69 = torch.where(mask_58_2, tangent_a_t_5 * total_3, 0)
+            chosen_68 = torch.where(mask_42_5, torch.where(mask_57_2, 0, safe_scaled_grad_7), 0)
+            position_55 = torch.where(mask_55_3 & (t_5 + 1 < T) & ~mask_77_2, t_5 + 1, 0)
+            grad_on_picked = pick(grad_on.mT, position_55)
+            scaled_grad_8 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
+            chosen_70 = torch.where(mask_77_2, 0, scaled_grad_8)
+            chosen_69 = chosen_70 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            position_56 = flat_index((T, L), torch.where(mask_84, t_5 + 1, 0), torch.where(mask_84, s + 1, 0))
+            grad_on_picked_2 = pick(grad_on.flatten(-2).unsqueeze(-2), position_56)
+            scaled_grad_9 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
+            chosen_71 = torch.where(mask_54_3, torch.where(mask_79, 0, scaled_grad_9), 0)
+            chosen_67 = torch.where(mask_55_3, tangent_a_t_5 * (chosen_68 + chosen_69 + chosen_71), 0)
             tangent_a_t_5_view = window(tangent_a_t_5, -1, -1, (L, 1), fill=0)
-            grad_on_picked_3 = pick(grad_on.mT, torch.where(mask_76_2, t_5 + 1, 0), wanted=mask_76_2)
+            mask_87 = mask_65_2 & mask_66_2 & (t_5 + 1 < T)
+            position_57 = torch.where(mask_87 & ~mask_77_2 & mask_52_3, t_5 + 1, 0)
+            grad_on_picked_3 = pick(grad_on.mT, position_57)
             sigmoid_value_12 = torch.sigmoid(a_t_5_view - a_t_5)
             sigmoid_value_13 = torch.sigmoid(a_t_5 - a_t_5_view)
             scaled_grad_10 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
-            chosen_74 = torch.where(mask_94, 0, torch.where(mask_55_3, -scaled_grad_10, 0))
-            safe_chosen_74 = chosen_74 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            chosen_73 = torch.where(mask_74_2, torch.where(mask_75_2, safe_chosen_74, 0), 0)
-            tangent_on_picked = pick(tangent_on.flatten(-2).unsqueeze(-2), position_45, wanted=mask_50_3)
-            grad_a_picked_2 = pick(grad_a.flatten(-2).unsqueeze(-2), position_45, wanted=mask_50_3)
-            sigmoid_value_14 = torch.sigmoid(on_picked_5 - a_t_5)
-            sigmoid_value_15 = torch.sigmoid(a_t_5 - on_picked_5)
+            chosen_73 = torch.where(mask_77_2, 0, torch.where(mask_52_3, -scaled_grad_10, 0))
+            safe_chosen_73 = chosen_73 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_72 = torch.where(mask_65_2, torch.where(mask_66_2, safe_chosen_73, 0), 0)
+            tangent_on_picked = pick(tangent_on.flatten(-2).unsqueeze(-2), position_53)
+            grad_a_picked_2 = pick(grad_a.flatten(-2).unsqueeze(-2), position_53)
+            sigmoid_value_14 = torch.sigmoid(on_picked_4 - a_t_5)
+            sigmoid_value_15 = torch.sigmoid(a_t_5 - on_picked_4)
             scaled_grad_11 = sigmoid_value_14 * sigmoid_value_15 * tangent_on_picked * grad_a_picked_2
-            chosen_76 = torch.where(skips_view_2, -scaled_grad_11, 0)
-            chosen_77 = torch.where(mask_49_3, 0, chosen_76)
-            chosen_75 = torch.where(mask_42_5, torch.where(mask_46_4, chosen_77, 0), 0)
+            chosen_75 = torch.where(skips_view_2, -scaled_grad_11, 0)
+            chosen_76 = torch.where(mask_47_4, 0, chosen_75)
+            chosen_74 = torch.where(mask_42_5, torch.where(mask_45_4, chosen_76, 0), 0)
             tangent_grad_a_before_view = window(tangent_grad_a_before, -1, 2, (L, 1), fill=0)
-            position_48 = flat_index((T, L), torch.where(mask_72_2, t_5 + 1, 0), torch.where(mask_72_2, s + 2, 0))
-            on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_48, wanted=mask_72_2)
-            product_5 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
-            chosen_79 = torch.where(mask_71_2, 0, torch.where(skips_view_2, product_5, 0))
-            chosen_78 = torch.where(mask_68_2, torch.where(mask_42_5, chosen_79, 0), 0)
+            position_58 = flat_index((T, L), torch.where(mask_85, t_5 + 1, 0), torch.where(mask_85, s + 2, 0))
+            on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_58)
+            product_5 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_5)
+            chosen_78 = torch.where(mask_63_2, 0, torch.where(skips_view_2, product_5, 0))
+            chosen_77 = torch.where(mask_61_2, torch.where(mask_42_5, chosen_78, 0), 0)
             tangent_a_t_5_view_2 = window(tangent_a_t_5, -1, 1, (L, 1), fill=0)
-            position_49 = flat_index((T, L), torch.where(mask_79_2, t_5 + 1, 0), torch.where(mask_79_2, s + 1, 0))
-            grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_49, wanted=mask_79_2)
+            position_59 = flat_index((T, L), torch.where(mask_86, t_5 + 1, 0), torch.where(mask_86, s + 1, 0))
+            grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_59)
             product_6 = sigmoid_value_3_2 * sigmoid_value_4_2
             scaled_grad_12 = product_6 * tangent_a_t_5_view_2 * grad_on_picked_4
-            chosen_81 = torch.where(mask_96, 0, -scaled_grad_12)
-            chosen_80 = torch.where(mask_57_2, torch.where(mask_97, chosen_81, 0), 0)
+            chosen_80 = torch.where(mask_79, 0, -scaled_grad_12)
+            chosen_79 = torch.where(mask_54_3, torch.where(mask_80, chosen_80, 0), 0)
             tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             product_7 = tangent_grad_on_before_view * sigmoid_value_4_2
-            chosen_83 = torch.where(mask_96, 0, product_7)
-            chosen_82 = torch.where(mask_97, torch.where(mask_57_2, chosen_83, 0), 0)
-            chosen_85 = torch.where(mask_94, 0, tangent_grad_on_before * sigmoid_total)
-            safe_chosen_85 = chosen_85 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            chosen_84 = torch.where(mask_95, safe_chosen_85, 0)
-            total_4 = tangent_grad_a_1_t_5 + chosen_75 + chosen_69 + chosen_78
-            tangent_grad_a_t_5 = total_4 + chosen_73 + chosen_84 + chosen_80 + chosen_82
-            mask_80 = on_t_5 == -math.inf
-            mask_81 = s > 1
-            mask_82 = mask_80 & mask_81 & skips & (t_5 != 0)
-            mask_99 = s - 2 == 0
-            chosen_6_2 = torch.where(mask_99, tangent_grad_output.new_zeros(()), -math.inf)
-            chosen_87 = torch.where(mask_82, t_5 - 1, 0)
-            position_51 = flat_index((T, L), chosen_87, torch.where(mask_82, s - 2, 0))
-            a_picked_18 = pick(a.flatten(-2).unsqueeze(-2), position_51, wanted=mask_82)
-            chosen_86 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
-            chosen_88 = torch.where(skips, chosen_86, -math.inf)
-            mask_83 = mask_80 & (torch.where(mask_81, chosen_88, -math.inf) == -math.inf)
-            mask_84 = ~mask_83 & mask_81 & skips & (t_5 != 0)
-            mask_100 = mask_81 & (skips & (t_5 != 0))
-            mask_85 = mask_80 & mask_100
-            mask_86 = ~mask_85 & mask_80 & mask_81 & skips & (t_5 != 0)
-            chosen_90 = torch.where(mask_86, t_5 - 1, 0)
-            position_53 = flat_index((T, L), chosen_90, torch.where(mask_86, s - 2, 0))
-            a_picked_19 = pick(a.flatten(-2).unsqueeze(-2), position_53, wanted=mask_86)
-            chosen_89 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
-            chosen_91 = torch.where(mask_81, torch.where(skips, chosen_89, -math.inf), -math.inf)
-            mask_87 = mask_85 | ~(mask_80 & (chosen_91 == -math.inf)) & mask_100
-            mask_88 = mask_87 & mask_80 & mask_81 & skips & (t_5 != 0)
-            chosen_93 = torch.where(mask_88, t_5 - 1, 0)
-            position_55 = flat_index((T, L), chosen_93, torch.where(mask_88, s - 2, 0))
-            a_picked_20 = pick(a.flatten(-2).unsqueeze(-2), position_55, wanted=mask_88)
-            chosen_92 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_20
-            chosen_94 = torch.where(mask_81, torch.where(skips, chosen_92, -math.inf), -math.inf)
-            mask_89 = ~(mask_80 & (chosen_94 == -math.inf)) & mask_100
-            mask_90 = mask_87 & mask_89 & mask_80 & mask_81 & skips & (t_5 != 0)
-            chosen_96 = torch.where(mask_90, t_5 - 1, 0)
-            position_57 = flat_index((T, L), chosen_96, torch.where(mask_90, s - 2, 0))
-            a_picked_21 = pick(a.flatten(-2).unsqueeze(-2), position_57, wanted=mask_90)
-            chosen_95 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_21
-            chosen_97 = torch.where(skips, chosen_95, -math.inf)
-            mask_91 = mask_80 & (torch.where(mask_81, chosen_97, -math.inf) == -math.inf)
-            mask_92 = mask_87 & mask_89 & ~mask_91 & mask_81 & skips & (t_5 != 0)
-            position_58 = flat_index((T, L), torch.where(mask_84, t_5 - 1, 0), torch.where(mask_84, s - 2, 0))
-            negative = -pick(a.flatten(-2).unsqueeze(-2), position_58, wanted=mask_84)
-            chosen_99 = torch.where(mask_99, tangent_grad_output.new_zeros(()), math.inf)
-            chosen_98 = chosen_99.expand(B, L) if t_5 == 0 else negative
-            total_2_2 = on_t_5 + torch.where(mask_81, torch.where(skips, chosen_98, math.inf), math.inf)
+            chosen_82 = torch.where(mask_79, 0, product_7)
+            chosen_81 = torch.where(mask_80, torch.where(mask_54_3, chosen_82, 0), 0)
+            chosen_84 = torch.where(mask_77_2, 0, tangent_grad_on_before * sigmoid_total)
+            safe_chosen_84 = chosen_84 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_83 = torch.where(mask_78, safe_chosen_84, 0)
+            total_3 = tangent_grad_a_1_t_5 + chosen_74 + chosen_67 + chosen_77
+            tangent_grad_a_t_5 = total_3 + chosen_72 + chosen_83 + chosen_79 + chosen_81
+            mask_69_2 = on_t_5 == -math.inf
+            mask_70_2 = s > 1
+            mask_87_2 = s - 2 == 0
+            chosen_6_2 = torch.where(mask_87_2, tangent_grad_output.new_zeros(()), -math.inf)
+            mask_88 = mask_69_2 & mask_70_2 & skips & (t_5 != 0)
+            chosen_86 = torch.where(mask_88, t_5 - 1, 0)
+            position_61 = flat_index((T, L), chosen_86, torch.where(mask_88, s - 2, 0))
+            a_picked_16 = pick(a.flatten(-2).unsqueeze(-2), position_61)
+            chosen_85 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_16
+            chosen_87 = torch.where(skips, chosen_85, -math.inf)
+            mask_71_2 = mask_69_2 & (torch.where(mask_70_2, chosen_87, -math.inf) == -math.inf)
+            mask_89 = mask_70_2 & (skips & (t_5 != 0))
+            mask_72_2 = mask_69_2 & mask_89
+            mask_90 = ~mask_72_2 & mask_69_2 & mask_70_2 & skips & (t_5 != 0)
+            chosen_89 = torch.where(mask_90, t_5 - 1, 0)
+            position_63 = flat_index((T, L), chosen_89, torch.where(mask_90, s - 2, 0))
+            a_picked_17 = pick(a.flatten(-2).unsqueeze(-2), position_63)
+            chosen_88 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_17
+            chosen_90 = torch.where(mask_70_2, torch.where(skips, chosen_88, -math.inf), -math.inf)
+            mask_73_2 = mask_72_2 | ~(mask_69_2 & (chosen_90 == -math.inf)) & mask_89
+            mask_91 = mask_73_2 & mask_69_2 & mask_70_2 & skips & (t_5 != 0)
+            chosen_92 = torch.where(mask_91, t_5 - 1, 0)
+            position_65 = flat_index((T, L), chosen_92, torch.where(mask_91, s - 2, 0))
+            a_picked_18 = pick(a.flatten(-2).unsqueeze(-2), position_65)
+            chosen_91 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
+            chosen_93 = torch.where(mask_70_2, torch.where(skips, chosen_91, -math.inf), -math.inf)
+            mask_74_2 = ~(mask_69_2 & (chosen_93 == -math.inf)) & mask_89
+            mask_92 = mask_73_2 & mask_74_2 & mask_69_2 & mask_70_2 & skips & (t_5 != 0)
+            chosen_95 = torch.where(mask_92, t_5 - 1, 0)
+            position_67 = flat_index((T, L), chosen_95, torch.where(mask_92, s - 2, 0))
+            a_picked_19 = pick(a.flatten(-2).unsqueeze(-2), position_67)
+            chosen_94 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
+            chosen_96 = torch.where(skips, chosen_94, -math.inf)
+            mask_75_2 = mask_69_2 & (torch.where(mask_70_2, chosen_96, -math.inf) == -math.inf)
+            mask_93 = ~mask_71_2 & mask_70_2 & skips & (t_5 != 0)
+            position_68 = flat_index((T, L), torch.where(mask_93, t_5 - 1, 0), torch.where(mask_93, s - 2, 0))
+            negative = -pick(a.flatten(-2).unsqueeze(-2), position_68)
+            chosen_98 = torch.where(mask_87_2, tangent_grad_output.new_zeros(()), math.inf)
+            chosen_97 = chosen_98.expand(B, L) if t_5 == 0 else negative
+            safe_chosen_97 = torch.where(skips, chosen_97, math.inf)
+            total_2_2 = on_t_5 + torch.where(mask_70_2, safe_chosen_97, math.inf)
             sigmoid_total_2 = torch.sigmoid(total_2_2)
-            chosen_7_2 = torch.where(mask_92, t_5 - 1, 0)
-            chosen_8_2 = torch.where(mask_92, s - 2, 0)
-            position_59 = flat_index((T, L), chosen_7_2, chosen_8_2)
-            a_picked_22 = pick(a.flatten(-2).unsqueeze(-2), position_59, wanted=mask_92)
-            tangent_a_picked_2 = pick(tangent_a.flatten(-2).unsqueeze(-2), position_59, wanted=mask_92)
-            sigmoid_value_16 = torch.sigmoid(a_picked_22 - on_t_5)
-            sigmoid_value_17 = torch.sigmoid(on_t_5 - a_picked_22)
+            mask_94 = mask_73_2 & mask_74_2 & ~mask_75_2 & mask_70_2 & skips & (t_5 != 0)
+            chosen_7_2 = torch.where(mask_94, t_5 - 1, 0)
+            chosen_8_2 = torch.where(mask_94, s - 2, 0)
+            position_69 = flat_index((T, L), chosen_7_2, chosen_8_2)
+            a_picked_20 = pick(a.flatten(-2).unsqueeze(-2), position_69)
+            tangent_a_picked_2 = pick(tangent_a.flatten(-2).unsqueeze(-2), position_69)
+            sigmoid_value_16 = torch.sigmoid(a_picked_20 - on_t_5)
+            sigmoid_value_17 = torch.sigmoid(on_t_5 - a_picked_20)
             scaled_grad_13 = sigmoid_value_16 * sigmoid_value_17 * tangent_a_picked_2 * grad_a_t_5
-            chosen_102 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -scaled_grad_13
-            chosen_101 = torch.where(skips, chosen_102, 0)
-            chosen_100 = torch.where(mask_91, 0, torch.where(mask_81, chosen_101, 0))
+            chosen_101 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -scaled_grad_13
+            chosen_100 = torch.where(skips, chosen_101, 0)
+            chosen_99 = torch.where(mask_75_2, 0, torch.where(mask_70_2, chosen_100, 0))
             scaled_grad_14 = torch.sigmoid(-total_2_2) * sigmoid_total_2 * tangent_on_t_5 * grad_a_t_5
-            chosen_103 = torch.where(mask_83, 0, scaled_grad_14)
-            chosen_104 = torch.where(mask_83, 0, tangent_grad_a_t_5 * sigmoid_total_2)
-            safe_chosen_100 = torch.where(mask_89, chosen_100, 0)
-            tangent_grad_on_t_5 = chosen_103 + torch.where(mask_87, safe_chosen_100, 0) + chosen_104
+            chosen_102 = torch.where(mask_71_2, 0, scaled_grad_14)
+            chosen_103 = torch.where(mask_71_2, 0, tangent_grad_a_t_5 * sigmoid_total_2)
+            safe_chosen_99 = torch.where(mask_74_2, chosen_99, 0)
+            tangent_grad_on_t_5 = chosen_102 + torch.where(mask_73_2, safe_chosen_99, 0) + chosen_103
             steps_4.append(tangent_grad_a_t_5)
             tangent_grad_a_before, tangent_grad_on_before = tangent_grad_a_t_5, tangent_grad_on_t_5
         steps_4.reverse()

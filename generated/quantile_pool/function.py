@@ -71,6 +71,8 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
         min(int(numbers.floor(q * (size - 1))) + 1, size - 1)
         if q * (size - 1) - numbers.floor(q * (size - 1)) != 0
         else 0,
+        fill=0,
+        wanted=q * (size - 1) - numbers.floor(q * (size - 1)) != 0,
     )
     mask_10 = w == argsort_w_view_2.unsqueeze(-1)
     mask_7 = (q * (size - 1) - numbers.floor(q * (size - 1)) != 0) & mask_10

@@ -158,8 +158,9 @@ def access(scope: Scope, r: Read, space: Space) -> Value:
     if all(is_plain(scope, p, space) for p in places) and len({p.at for p in places}) == len(places):
         return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, stored.view)
     fill = "" if r.fill is None else scope.number(r.fill).text
-    wanted = "" if r.fill is None or r.wanted is None else _asked(scope, r.wanted)
-    code, places = viewed(scope, stored.name, places, space, fill, wanted)
+    wanted = "" if r.wanted is None else _asked(scope, r.wanted)
+    nothing = "False" if stored.kind is Kind.BOOL else "0"  # of a tensor that may be empty
+    code, places = viewed(scope, stored.name, places, space, fill or nothing * bool(wanted), wanted)
     code, places = diagonals(code, places)
     if len(code) > _LONG:
         code = scope.named_line(f"{stored.name}_view", code)

@@ -58,8 +58,11 @@ from opgen.torch.positions import is_number
 from opgen.torch.rewrite import mapped, names_beside, statement, varies
 
 
-def lazy(p: Program) -> Program:
-    """Every `where` made safe; what is read out of range by a padded access is a number."""
+def lazy(p: Program, around: tuple[Scalar, ...] = ()) -> Program:
+    """Every `where` made safe; what is read out of range by a padded access is a number.
+
+    `around`: extents of a loop that the statements are in, which are not 0 there.
+    """
     fresh, out = names_beside(p), list[Statement]()
     dims, counts, whole_calls = derived_sizes(p), sizes_of(p), convolutions(p)
     tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
@@ -68,9 +71,9 @@ def lazy(p: Program) -> Program:
         if isinstance(s, Recurrence) or s.target in whole_calls:  # a program of its own, or a call, when printed
             out.append(s)
             continue
-        facts = facts_of(s.loops, dims, counts)
+        facts = facts_of(s.loops, dims, counts, positive=around)
         guarded = _guarded(s, facts) if isinstance(s, Scatter) else s
-        work = _Lazy(guarded, tensors, facts, facts_of((), dims, counts), fresh, functions)
+        work = _Lazy(guarded, tensors, facts, facts_of((), dims, counts, positive=around), fresh, functions)
         rewritten = mapped(guarded, lambda e, work=work: work.safe(e, None))  # type: ignore[misc]
         out.extend((*work.before, rewritten))
     return replace(p, statements=tuple(out))

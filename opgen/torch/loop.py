@@ -41,7 +41,7 @@ from opgen.torch.values import Stored, Value, aligned, batch_first
 def repeat(scope: Scope, s: Recurrence, names: Mapping[str, str], wanted: Container[str]) -> None:
     """Print a recurrence. `names`: the local names of the tensors it defines; `wanted`: those that the rest reads."""
     loop = _Loop(scope, s, names_beside(scope.program))
-    inner = lazy(_program(scope.program, s, loop, [loop.inside(step) for step in s.steps]))
+    inner = lazy(_program(scope.program, s, loop, [loop.inside(step) for step in s.steps]), (s.along.extent,))
     starts = [f"{loop.local[key]} = {loop.start(target)}" for target, key in loop.before.items()]
     loop.unbind()
     body = _body(scope, loop, inner)

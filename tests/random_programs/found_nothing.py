@@ -14,6 +14,13 @@ FOUND = {
     "a factor beside a mean over nothing": (
         "inputs: {x: {shape: []}, y: {shape: [...]}}\nforward: 'm = mean[...](y[...]**2*x)'\n"
     ),
+    "a place of an empty table at a step that nothing reads": (
+        "inputs: {x: {shape: [M]}, y: {shape: [M, 2]}}\n"
+        "forward: |\n"
+        "  t1[i < 1, j < M] = 4\n"
+        "  t[s < 2] = tanh(where(s == 0, 0, t[s - 1])*0.5"
+        " + pad(y[s - 2, s], 0)/(1.5 + sin(pad(t1[0, 3*s - 2], -1.5))))\n"
+    ),
 }
 
 SHAPES = {
@@ -21,4 +28,5 @@ SHAPES = {
     "the quantile of nothing": {"x": (2, 0)},
     "a mean over nothing": {"x": (3,), "w": (0,)},
     "a factor beside a mean over nothing": {"x": (), "y": (0,)},
+    "a place of an empty table at a step that nothing reads": {"x": (0,), "y": (0, 2)},
 }

@@ -20,7 +20,7 @@ from opgen.lang.walk import integer, nodes
 LIST = "[]"  # the name of what stands for a list
 JOINING = ("cat", "concat", "concatenate")
 STACKING = ("stack", "vstack", "hstack")
-SIZED = ("view", "reshape", "permute", "expand", "repeat", "zeros", "ones", "full", "empty")
+SIZED = ("view", "reshape", "permute", "expand", "repeat", "tile", "zeros", "ones", "full", "empty")
 _TWO = 2
 
 

@@ -334,12 +334,13 @@ class Idioms(Notes):
             return None
         args, named = without_lists(name, args, named)
         if name in (*JOINING, *STACKING):
-            return joined(self.words, name, args, named, self.left, self.parts)
+            return joined(self.words, name, args, named, self.left, self.parts, self.results)
         made = with_own_axes(self.words, name, args, named, self.results)
         return None if made is not None and made.is_loose(self.words) else made
 
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
-        made = made.along(self.left)
+        within = {i: e for i, e in self.runs.items() if i in made.order}  # of what it is made of
+        made = replace(made, runs={**within, **made.runs}).along(self.left)
         self.runs |= made.runs
         if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
             self.grown = made.order

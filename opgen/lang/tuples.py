@@ -136,8 +136,8 @@ def renamed_below(words: Vocabulary, targets: Sequence[str], below: str) -> tupl
     return made, tuple(hints)
 
 
-def _stated(words: Vocabulary, target: str, value: str) -> str:
-    """`target = value` with the indices at which the value is read, where the target names none."""
+def read_at_letters(words: Vocabulary, value: str) -> tuple[str, tuple[str, ...]]:
+    """A value with each tensor read at its indices, and the indices that it has then."""
     free: dict[str, None] = {}
     bound = {i for m in _BINDERS.finditer(value) for i in re.findall(r"\w+", m[1])}
 
@@ -160,6 +160,12 @@ def _stated(words: Vocabulary, target: str, value: str) -> str:
         return f"{m['of']}[{', '.join(items)}]"
 
     spelt = value if re.search(r"\.[A-Za-z_]", value) else _READ.sub(step, value)
+    return spelt, (*free,)
+
+
+def _stated(words: Vocabulary, target: str, value: str) -> str:
+    """`target = value` with the indices at which the value is read, where the target names none."""
+    spelt, free = read_at_letters(words, value)
     if "[" in target or target in free or ":" in spelt:
         return f"{target} = {value}"
     return f"{target}[{', '.join(free)}] = {spelt}" if free and [*free] != ["..."] else f"{target} = {spelt}"

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from opgen.diagnostics.model import Span
 from opgen.ir.evaluate import Value
 from opgen.ir.scalar import Scalar
 
@@ -90,6 +91,7 @@ class StatedCase:
     params: tuple[tuple[str, object], ...] = ()
     inputs: tuple[tuple[str, Nested | None], ...] = ()
     batch: tuple[int, ...] | None = None
+    place: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

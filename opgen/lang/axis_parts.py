@@ -1,6 +1,6 @@
 """The parts of an axis, as `chunk(x, 2, dim=0)` and `split(x, [1, 1, 2], dim=-1)` name them, read by position.
 
-In go the indices and sizes of the tensor and what stands in the call; out come statements, one for each part.
+In go the indices and sizes of the tensor and what stands in the call; out come hints, with a statement for each part.
 """
 
 from __future__ import annotations
@@ -9,26 +9,38 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from opgen.diagnostics.suggest import listed
 from opgen.lang.commas import between_commas
 
+SINGLE = ("unbind", "unstack")  # give elements, without the axis
 _AXIS = re.compile(r"(?:(?:dim|axis)\s*=\s*)?(-?\d+)")
 _NAMED = re.compile(r"\s*(?:chunks|sections|split_size_or_sections|split_size|indices_or_sections)\s*=\s*")
 
 
 def parts_of_axis(
-    names: Sequence[str], of: str, items: Sequence[str], shape: Sequence[str], arguments: str, share: str
-) -> list[str]:
-    """`a[n, d < D//2] = x[n, d]` and so on; none where it is not plain which axis is cut.
+    names: Sequence[str], fn: str, of: str, items: Sequence[str], shape: Sequence[str], arguments: str, share: str
+) -> tuple[str, ...]:
+    """How the parts are written, or why there are none: `a[n, d < D//2] = x[n, d]` and so on.
 
     `share`: the dim that the last size is so many times of, if there is one.
     """
     given = [_NAMED.sub("", a).strip() for a in between_commas(arguments)]
-    axes = [m[1] for a in given[1:] if (m := _AXIS.fullmatch(a))]
-    at = _place(int(axes[0]) if axes else -1, items)
+    axes = [m[1] for a in (given if fn in SINGLE else given[1:]) if (m := _AXIS.fullmatch(a))]
+    axis = int(axes[0]) if axes else 0 if fn in SINGLE else -1
+    at = _place(axis, items)
     if at is None:
-        return []
+        return (_no_axis(of, axis, items, shape),)
+    size = shape[at]
+    whole = f"axis {axis} of `{of}` has {size} {'element' if size == '1' else 'elements'}"
+    if fn in SINGLE:
+        if size.isdecimal() and int(size) != len(names):
+            return (f"{whole}, and {len(names)} are named",)
+        return (f"the elements of an axis are read by position: {', '.join(_alone(names, of, items, at))}",)
     last = at == len(items) - 1
-    lengths = _lengths(given[0] if given else "", shape[at], len(names), share if last else "")
+    lengths = _lengths(fn, given[0] if given else "", size, len(names), share if last else "")
+    counted = [int(n) for n in lengths if n.isdecimal()]
+    if size.isdecimal() and len(counted) == len(lengths) and (sum(counted) != int(size) or min(counted) < 1):
+        return (f"{whole}, which these {len(names)} parts do not come to",)
     starts = [_start(lengths[:k]) for k in range(len(lengths))]
     lines: list[str] = []
     for name, length, start in zip(names, lengths, starts, strict=True):
@@ -36,7 +48,36 @@ def parts_of_axis(
         left[at] = f"{items[at]} < {length}"
         right[at] = f"{items[at]} + {start}" if start else items[at]
         lines.append(f"`{name}[{', '.join(left)}] = {of}[{', '.join(right)}]`")
-    return lines
+    told = f"the parts of an axis are read by position: {', '.join(lines)}"
+    if {*lengths} != {"1"}:
+        return (told,)
+    return (told, f"or without the axis, which has one element in each: {', '.join(_alone(names, of, items, at))}")
+
+
+def _alone(names: Sequence[str], of: str, items: Sequence[str], at: int) -> list[str]:
+    """The elements along an axis, which their names do not have."""
+    rest = [*items[:at], *items[at + 1 :]]
+    left = f"[{', '.join(rest)}]" if rest and rest != ["..."] else ""
+    return [
+        f"`{name}{left} = {of}[{', '.join([*items[:at], str(k), *items[at + 1 :]])}]`" for k, name in enumerate(names)
+    ]
+
+
+def _no_axis(of: str, axis: int, items: Sequence[str], shape: Sequence[str]) -> str:
+    """Why an axis has no parts: it is a batch dim, or there is none."""
+    stated = ", ".join(shape)
+    if "..." not in items:
+        return f"`{of}` has no axis {axis}: its shape is [{stated}]"
+    dots = items.index("...")
+    behind = len(items) - 1 - dots
+    count = axis - dots + 1 if axis >= 0 else -axis - behind
+    spare = [d for d in ("B", "M", "P", "Q", "R", "S") if d not in shape][:count]
+    named = (*shape[:dots], *((*spare, "...") if axis >= 0 else ("...", *spare)), *shape[dots + 1 :])
+    end = f", or count it from the end where it is one of {listed(shape[-behind:], 'and')}" if behind else ""
+    return (
+        f"axis {axis} of `{of}` is a batch dim, and the same is computed for each element of a batch: name it in the"
+        f" shape, `{of}: {{shape: [{', '.join(named)}]}}`{end if axis >= 0 else ''}"
+    )
 
 
 def _place(axis: int, items: Sequence[str]) -> int | None:
@@ -48,7 +89,7 @@ def _place(axis: int, items: Sequence[str]) -> int | None:
     return None if "..." in between else at
 
 
-def _lengths(given: str, size: str, count: int, share: str) -> list[str]:
+def _lengths(fn: str, given: str, size: str, count: int, share: str) -> list[str]:
     """How long each part is: as a list says, or the places where the parts end; else all are alike."""
     if given[:1] in ("[", "("):
         stated = between_commas(given[1:-1])
@@ -57,6 +98,9 @@ def _lengths(given: str, size: str, count: int, share: str) -> list[str]:
         if len(stated) == count - 1:
             ends = ["0", *stated, size]
             return [_difference(b, a) for a, b in pairwise(ends)]
+    if size.isdecimal() and given.isdecimal() and int(given):
+        step = int(given) if fn == "split" else -(-int(size) // int(given))
+        return [*[str(step)] * (count - 1), str(int(size) - step * (count - 1))]
     if given and given != str(count):
         if re.fullmatch(r"\w+", given):
             return [given] * count  # the length of each

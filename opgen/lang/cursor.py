@@ -12,6 +12,7 @@ from opgen.lang.habits import ALONG, FOR, TURNED
 from opgen.lang.lexer import T, Token, tokenize
 from opgen.lang.primes import without_primes_behind_names
 from opgen.lang.slips import hints
+from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
 _STATEMENT = re.compile(r"(pad\()?\w+(\[([^\[\]\n]|\[[^\[\]\n]*\])*\])?\)? *(\+|\*|max|min)?=(?!=)")
@@ -28,6 +29,7 @@ class Cursor:
         self.tokens = without_primes_behind_names(tokenize(f, bag))
         self.at = 0
         self.depth = 0
+        self.words = Vocabulary()
         self.tensors: tuple[str, ...] = ()  # those of the spec
         self.functions: tuple[str, ...] = ()  # those that it may call
 
@@ -76,7 +78,7 @@ class Cursor:
             raise self.fail(FOR, token.span, "OPG201", ALONG)
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
         previous = self.tokens[self.at - 1] if self.at else None
-        meant = hints(token, previous, wanted, self.tensors, self.functions)
+        meant = hints(token, previous, wanted, self.words, self.tensors, self.functions)
         return self.fail(f"expected {wanted}, found {found}", token.span, "OPG201", *meant)
 
     def expect(self, text: str, opener: Token | None = None) -> Token:

@@ -37,7 +37,7 @@ from opgen.lang.nodes import (
 from opgen.lang.permuted import permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
-from opgen.lang.taken import axis_at, diagonal, from_0, gathered, past_batch_dims, selected, trace
+from opgen.lang.taken import TAKING, axis_at, from_0, past_batch_dims, taken, trace
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -119,8 +119,6 @@ def called(
             return Meant(Number(int(plain == "ones_like"), span))
         case "zeros" | "ones", (_, *_) if any(integer(a) == 1 for a in args):
             return Meant(Number(int(plain == "ones"), span))
-        case "diagonal" | "diag", (of,) if not named and (made := diagonal(words, of)) is not None:
-            return Meant(*made)
         case "trace", (of,) if not named and (summed := trace(words, of)) is not None:
             return Meant(summed)
         case _ if not named and name not in known and (condition := logical(plain, args)) is not None:
@@ -132,10 +130,8 @@ def called(
             return None if contracted is None else Meant(*contracted)
         case "cdist", (a, b) if not named:
             return _distances(words, a, b, left, turned)
-        case "gather" | "take_along_dim", (x, axis, Name() | Access() as ids) if not named:
-            return _meant(gathered(words, x, axis, ids))
-        case "index_select", (Name() as x, axis, Name() as ids) if not named:
-            return _meant(selected(words, x, axis, ids))
+        case _, (x, *given) if plain in TAKING and (read := taken(words, plain, x, given, named)) is not None:
+            return Meant(*read)
         case "masked_fill", (x, mask, value):
             return Meant(Call("where", (as_mask(mask), value, x), span, span))
         case ("add" | "sub", (a, b)) if not named:
@@ -184,10 +180,6 @@ def _length(
     if made is None or not isinstance(made.node, Reduction):
         return None
     return replace(made, node=norm_of(made.node, order))
-
-
-def _meant(made: tuple[Expr, tuple[str, ...] | None] | None) -> Meant | None:
-    return None if made is None else Meant(*made)
 
 
 def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Name] | None:

@@ -14,7 +14,7 @@ from opgen.lang.targets import remember
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.vocabulary import SPARE, UNCLEAR, Vocabulary
 from opgen.lang.vocabulary import letters as letters_of
-from opgen.lang.walk import nodes
+from opgen.lang.walk import integer, nodes
 
 _UPDATES = MappingProxyType({"add": "+=", "mul": "*=", "multiply": "*=", "max": "max=", "min": "min="})
 _SHAPE = re.compile(r"\bzeros\(\s*[\[(]?\s*(?P<dims>[A-Z\d]\w*(?:\s*,\s*[A-Z\d]\w*)*)")
@@ -62,6 +62,20 @@ def ufunc_at(tokens: Sequence[Token], at: int) -> str | None:
     if len(dots) < 2 or not tokens[at + 4].is_word("at") or not tokens[at + 5].is_op("("):
         return None
     return _UFUNCS.get(tokens[at + 2].text)
+
+
+def places_along(words: Vocabulary, given: Sequence[Expr]) -> tuple[Expr | Dots, ...]:
+    """The positions of `x.index_add(axis, ids, e)`; none where it is not known which axis that is."""
+    axis = integer(given[0]) if len(given) == len(("axis", "ids", "e")) else None
+    order = layout(words, spelled(words, given[2])) if axis is not None else ()
+    if axis is None or not -len(order) <= axis < len(order):
+        return (given[1],) if axis == 0 else ()
+    at = axis % len(order)
+    if "..." in (order[at:] if axis < 0 else order[: at + 1]):
+        return ()
+    span = given[1].span
+    items = [Dots(span) if i == "..." else Name(i, span) for i in order]
+    return (*items[:at], given[1], *items[at + 1 :])
 
 
 def scattered(

@@ -28,7 +28,7 @@ from opgen.lang.nodes import (
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import SPARE, Vocabulary
-from opgen.lang.walk import nodes
+from opgen.lang.walk import integer, nodes
 
 _SCATTERS = {"sum": ("0", "+="), "max": ("-inf", "max="), "min": ("inf", "min="), "prod": ("1", "*=")}
 _PREFIXES = ("scatter_", "segment_", "unsorted_segment_", "global_")
@@ -60,6 +60,11 @@ class ByGroups:
 def is_group(words: Vocabulary, e: Expr | Dots | None = None, left: Sequence[str] = ()) -> bool:
     """Whether an expression is an input of integers, read or bare, by which elements are told apart."""
     return isinstance(e, Name | Access) and e.name in words.integers and e.name not in left
+
+
+def without_axis(args: Sequence[Expr]) -> Sequence[Expr]:
+    """The arguments of `scatter_add(0, ids, x)`, which begin with an axis, as others have them: values, then groups."""
+    return (args[2], args[1]) if len(args) > 2 and integer(args[0]) == 0 else args
 
 
 def by_groups(

@@ -147,6 +147,9 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
     **dict.fromkeys(("cat", "concat", "concatenate", "stack", "hstack", "vstack"), JOIN),
+    **dict.fromkeys(("chunk", "split", "tensor_split", "unbind"),
+                    "a part of an axis is read by position: the second half is `y[n, d < D//2] = x[n, d + D//2]`, one"
+                    " element `y[n] = x[n, 1]`"),
     **dict.fromkeys(("repeat", "tile", "expand_as", "repeat_interleave"),
                     "an index at which nothing is read repeats: `y[n, r < R, d] = x[n, d]`"),
     "rearrange": "an access says which element is meant: `y[b, h < H, t, d < D//H] = x[b, t, h*(D//H) + d]`",

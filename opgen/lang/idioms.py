@@ -16,7 +16,7 @@ from opgen.lang.capitals import in_small_letters
 from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
 from opgen.lang.formulas import CALLS, substituted
-from opgen.lang.groups import by_groups, in_general, is_group, within_groups
+from opgen.lang.groups import by_groups, in_general, is_group, within_groups, without_axis
 from opgen.lang.joins import JOINING, STACKING, joined, side_by_side, without_lists
 from opgen.lang.layout import CONSTANTS, access_at, spelled
 from opgen.lang.lexer import Token
@@ -36,19 +36,18 @@ from opgen.lang.nodes import (
     Reduction,
     Unary,
 )
-from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
+from opgen.lang.own_axes import with_own_axes
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
-from opgen.lang.spread import Named, Spread, spread
+from opgen.lang.spread import Named, Spread
 from opgen.lang.statistics import OF_TWO, rank, statistic
 from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
 from opgen.lang.unnamed import with_indices
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
-from opgen.lang.windows import windowed
 
 
 @dataclass(slots=True)
@@ -182,10 +181,10 @@ class Idioms(Notes):
 
     def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
         """A call with an axis, or of a reduction without an index; None for any other."""
-        reduce = arguments.named.get("reduce")
-        if (by := by_groups(self.words, name, arguments.given, self.left, reduce)) is not None:
+        reduce, given = arguments.named.get("reduce"), without_axis(arguments.given)
+        if (by := by_groups(self.words, name, given, self.left, reduce)) is not None:
             self.note(at, by.message, code=by.code)
-            return self._within(by.reduction, arguments.given[0], arguments.given[1], None)
+            return self._within(by.reduction, given[0], given[1], None)
         if (meant := side_by_side(name, arguments.given, at)) is not None:
             self.note(at, f"`{name}` takes no list", "numbers stand side by side")
             return meant
@@ -335,13 +334,13 @@ class Idioms(Notes):
             return None
         args, named = without_lists(name, args, named)
         if name in (*JOINING, *STACKING):
-            return joined(self.words, name, args, named, self.left, self.parts)
-        made = spread(self.words, name, args, named, self.results) or windowed(self.words, name, args, named)
-        made = made or normed(self.words, name, args, named)
+            return joined(self.words, name, args, named, self.left, self.parts, self.results)
+        made = with_own_axes(self.words, name, args, named, self.results)
         return None if made is not None and made.is_loose(self.words) else made
 
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
-        made = made.along(self.left)
+        within = {i: e for i, e in self.runs.items() if i in made.order}  # of what it is made of
+        made = replace(made, runs={**within, **made.runs}).along(self.left)
         self.runs |= made.runs
         if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
             self.grown = made.order

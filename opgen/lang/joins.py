@@ -20,7 +20,7 @@ from opgen.lang.walk import integer, nodes
 LIST = "[]"  # the name of what stands for a list
 JOINING = ("cat", "concat", "concatenate")
 STACKING = ("stack", "vstack", "hstack")
-SIZED = ("view", "reshape", "permute", "expand", "repeat", "zeros", "ones", "full", "empty")
+SIZED = ("view", "reshape", "permute", "expand", "repeat", "tile", "zeros", "ones", "full", "empty")
 _TWO = 2
 
 
@@ -62,9 +62,18 @@ def without_lists(name: str, args: tuple[Expr, ...], named: Named) -> tuple[tupl
 
 
 def joined(
-    words: Vocabulary, name: str, args: Sequence[Expr], named: Named, left: Sequence[str], runs: Mapping[int, Extents]
+    words: Vocabulary,
+    name: str,
+    args: Sequence[Expr],
+    named: Named,
+    left: Sequence[str],
+    runs: Mapping[int, Extents],
+    turned: Sequence[tuple[Expr, tuple[str, ...]]],
 ) -> Spread | None:
-    """What a call means that joins tensors; `runs`: how far slices run, by where their access begins."""
+    """What a call means that joins tensors; `runs`: how far slices run, by where their access begins.
+
+    `turned` are nodes whose axes have another order than their indices, with that order.
+    """
     axis = next((v for k, v in named.items() if k in ("dim", "axis")), None)
     parts = args
     if args and isinstance(args[0], Call) and args[0].name == LIST:
@@ -74,15 +83,22 @@ def joined(
     if len(parts) < _TWO or isinstance(axis, tuple):
         return None
     whole = [spelled(words, part) for part in parts]
+    orders = [
+        next((o for node, o in turned if node is part), layout(words, e)) for part, e in zip(parts, whole, strict=True)
+    ]
     if name in JOINING:
-        return _in_a_row(words, whole, axis, left, runs)
-    return _side_by_side(words, whole, axis, left) if name == "stack" else None
+        return _in_a_row(words, whole, orders, axis, left, runs)
+    return _side_by_side(words, whole, orders, axis, left) if name == "stack" else None
 
 
 def _in_a_row(
-    words: Vocabulary, parts: Sequence[Expr], axis: Expr | None, left: Sequence[str], runs: Mapping[int, Extents]
+    words: Vocabulary,
+    parts: Sequence[Expr],
+    orders: Sequence[tuple[str, ...]],
+    axis: Expr | None,
+    left: Sequence[str],
+    runs: Mapping[int, Extents],
 ) -> Spread | None:
-    orders = [layout(words, part) for part in parts]
     full = next((order for order in orders if order), ())
     orders = [order or full for order in orders]  # a number has whatever shape is needed
     place = _place(words, parts, orders, axis, left)
@@ -191,9 +207,15 @@ def _length(words: Vocabulary, part: Expr, index: str, runs: Mapping[int, Extent
     return size_at(words, part, index)
 
 
-def _side_by_side(words: Vocabulary, parts: Sequence[Expr], axis: Expr | None, left: Sequence[str]) -> Spread | None:
-    order = layout(words, parts[0])
-    if any(layout(words, part) != order for part in parts):
+def _side_by_side(
+    words: Vocabulary,
+    parts: Sequence[Expr],
+    orders: Sequence[tuple[str, ...]],
+    axis: Expr | None,
+    left: Sequence[str],
+) -> Spread | None:
+    order = orders[0]
+    if any(other != order for other in orders):
         return None
     here, place = parts[0].span, 0 if axis is None else integer(axis)
     if place is None or not -len(order) - 1 <= place <= len(order):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
 from opgen.lang.again import read_again
@@ -20,16 +20,15 @@ from opgen.lang.cursor import StopError
 from opgen.lang.cut_lines import next_statement
 from opgen.lang.depth import deep_trees
 from opgen.lang.ends import ended_target
-from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
-from opgen.lang.habits import POSITION, SLICE, STATEMENTS
+from opgen.lang.functional import GENERAL, added_at, place_of, places_along, scattered, ufunc_at
+from opgen.lang.habits import MODULES, POSITION, SLICE
 from opgen.lang.idioms import Idioms
+from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of
 from opgen.lang.layout import layout, read_along, read_unsliced
-from opgen.lang.lexer import T, Token
+from opgen.lang.lexer import T
 from opgen.lang.loop_parser import LoopParser
-from opgen.lang.loops import downwards
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.primes import note_primes
-from opgen.lang.results import returned
 from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slices_left import by_component
@@ -37,18 +36,15 @@ from opgen.lang.slips import (
     assigned_targets,
     bracketed,
     end_of_foreign,
-    guarded,
     is_assigned,
     is_foreign,
     last_case,
-    own_function,
 )
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
-from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TAKEN, TWICE, in_place, updated
+from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TAKEN, TWICE, in_place, read_as, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
-from opgen.lang.walk import integer
 from opgen.lang.whole import with_indices
 from opgen.schema.formula import Formula
 
@@ -73,7 +69,7 @@ class _Parser(LoopParser):
                 end, lost = end_of_foreign(self.tokens, self.at)
                 if self.loop(first, self.tokens[end]):
                     continue
-                hints = self.instead_of(first, self.tokens[end])
+                hints = instead_of(self.words, first, self.tokens[end])
                 self.fail(f"`{first.text}` is not part of the formula language", first.span, "OPG201", *hints)
                 self.at = end
                 self.lost |= dict.fromkeys(lost)
@@ -100,8 +96,8 @@ class _Parser(LoopParser):
                 made = [] if self.idioms.made is None else [self.idioms.made]
                 self.proposed += made
                 self.meant += made
-                if self.idioms.made is None and s.target.name in self.words.inputs:
-                    self.words.letters[s.target.name] = (UNCLEAR,)  # what it is from here on is not known
+                if first.text in self.words.inputs:
+                    self.goes_on_as(first.text, self.words.renewed.get(first.text, ""))
                 self.lost[s.target.name] = None
             except StopError:
                 if self.idioms.found:
@@ -137,27 +133,10 @@ class _Parser(LoopParser):
             self.at, self.idioms, self.bag, self.cases, words.letters, words.shapes = kept
             words.rows = False
 
-    def instead_of(self, first: Token, end: Token) -> tuple[str, ...]:
-        """What to write for a statement of another language."""
-        text = first.span.source.text[first.span.start : end.span.start]
-        if first.text == "if" and (lines := guarded(text, self.words.settings)):
-            return (f"a choice is a guard at the end: {', '.join(f'`{line}`' for line in lines)}",)
-        if first.text == "return" and self.words.gradients:
-            values = [v.strip() for v in text.removeprefix("return").split(",")]
-            plain = len(values) == len(self.words.gradients) and all(v.count("(") == v.count(")") for v in values)
-            lines = tuple(
-                f"`{n} = {v if plain else '…'}`"
-                for n, v in zip_longest(self.words.gradients, values[: len(self.words.gradients)])
-            )
-            return (f"a statement for each gradient: {', '.join(lines)}",)
-        if first.text == "return" and (instead := returned(self.words, text)):
-            return (instead,)
-        return (own_function(text) or downwards(text) or STATEMENTS[first.text],)
-
     def statement(self) -> Assign:
         if (how := ufunc_at(self.tokens, self.at)) is not None:
             raise self.accumulated(how)
-        target = self.target()
+        target = (changed := changed_in_place(self.words, self.tokens, self.at)) or self.target()
         plain = [i for i in target.items or () if is_plain(i, self.words)]
         self.idioms.target = target.name
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
@@ -166,7 +145,11 @@ class _Parser(LoopParser):
         if self.idioms.plain:
             self.words.letters.setdefault(target.name, self.idioms.left)
         self.idioms.behind = behind_others(self.words, target.name, target.items or ())
-        op = self.update()
+        op = "=" if changed else self.update()
+        if changed is not None:
+            self.idioms.note(
+                self.token.span, ASSIGNS_NOTHING, *([RENAMED] if changed.name not in self.words.letters else [])
+            )
         if target.items is None and target.name in self.words.inputs and op != "=":
             self.idioms.left = self.words.letters.get(target.name, ())
         if (dot := place_of(self.tokens, self.at)) is not None:
@@ -194,6 +177,11 @@ class _Parser(LoopParser):
         made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
         if op.removesuffix("=") in FOREIGN:
             made = self.updated(made)
+        if self.idioms.found:
+            known = {name: new for name, new in self.words.renewed.items() if new in self.words.letters}
+            made = replace(made, value=read_as(made, known).value)
+        if changed is not None and changed.name != changed.span.text:
+            self.words.renewed[changed.span.text] = changed.name
         return self.renewed(made)
 
     def scattered(self, target: Target, dot: int) -> StopError:
@@ -222,8 +210,10 @@ class _Parser(LoopParser):
         self.at = dot + 1
         how = self.advance()
         given = self.arguments(how, self.advance()).given
-        first = len(given) == 3 and integer(given[0]) == 0
-        hints = scattered(self.words, target, of.text, given[1:2], "add", given[2]) if first else (GENERAL,)
+        if of.text in MODULES and len(given) > 1:
+            of, given = given[0].span, given[1:]
+        items = places_along(self.words, given)
+        hints = scattered(self.words, target, of.text, items, "add", given[2]) if items else (GENERAL,)
         self.idioms.found.clear()  # told with it
         self.words.letters.setdefault(target.name, (UNCLEAR,))
         span = self.tokens[dot].span.to(how.span)
@@ -287,11 +277,20 @@ class _Parser(LoopParser):
         meant = in_place(self.words, s)
         if meant is not None:
             self.words.updates[s.span.start] = meant
-        if meant is not None and self.idioms.found:
-            message = f"`{s.target.name}` is an input and cannot be assigned"
-            self.idioms.note(s.target.name_span, message, IN_PLACE, RENAMED, code="OPG236")
-            return meant
-        return s
+        if not self.idioms.found or (meant is None and (s.op != "=" or s.target.name not in self.words.inputs)):
+            return s
+        message = f"`{s.target.name}` is an input and cannot be assigned"
+        self.idioms.note(s.target.name_span, message, *([IN_PLACE] if meant else []), RENAMED, code="OPG236")
+        return meant or replace(s, target=replace(s.target, name=self.words.renewed[s.target.name]))
+
+    def goes_on_as(self, name: str, new: str) -> None:
+        """From here on an input is read as the new value that has been proposed of it, if that is known."""
+        made = self.idioms.made
+        if made is None:
+            self.words.letters[name] = (UNCLEAR,)
+        elif made.target.name == new and new in self.words.letters:
+            self.words.letters[name] = self.words.letters[new]
+            self.words.shapes[name] = self.words.shapes.get(new, (UNCLEAR,))
 
     def target(self) -> Target:
         token = self.token
@@ -334,9 +333,10 @@ class _Parser(LoopParser):
             line = token.span.source.text[self.tokens[self.at - 1].span.start :].partition("\n")[0]
             tensors = (*self.tensors, *(n for n in self.words.letters if n not in self.tensors))
             raise self.fail("an element is written with brackets", token.span, "OPG201", bracketed(line, tensors))
-        if token.is_op("(") or token.kind in {T.NEWLINE, T.END}:
+        calls = token.is_op(".") and self.peek(2).is_op("(")
+        if token.is_op("(") or calls or token.kind in {T.NEWLINE, T.END}:
             raise self.fail(
-                "this line assigns nothing",
+                ASSIGNS_NOTHING,
                 self.tokens[self.at - 1].span,
                 "OPG201",
                 "a statement is `name = expression`; an expression goes on over lines only inside open brackets",

@@ -9,16 +9,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from opgen.lang import cut_lines
-from opgen.lang.commas import between_commas
 from opgen.lang.habits import ALONG, COLON, COMMENT, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
 from opgen.lang.latex_lines import below_sign
 from opgen.lang.lexer import T, Token
+from opgen.lang.listed_components import components
 from opgen.lang.paper import multiplied
 from opgen.lang.runs import of_listed, of_neighbours, within
 from opgen.lang.several_ranges import ranged
 from opgen.lang.spelt_out import WORDS, spelt_out
-from opgen.lang.vocabulary import SPARE
+from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.schema.reductions import REDUCTIONS
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
@@ -61,15 +61,19 @@ _UPDATES = {  # combinations that are spelt out
     **dict.fromkeys(("maximum", "amax"), "max="), **dict.fromkeys(("minimum", "amin"), "min="),
 }  # fmt: skip
 _WORDS = {"mod": "%", "div": "//"}  # operators of other languages
-_TARGET = re.compile(r"(.*forward:)?[ ]*(?P<name>\w+)(?:\[(?P<at>[^\[\]]*)\])?[ ]*=[ ]*")
 
 
 def hints(
-    token: Token, previous: Token | None, wanted: str, tensors: Sequence[str] = (), functions: Sequence[str] = ()
+    token: Token,
+    previous: Token | None,
+    wanted: str,
+    words: Vocabulary,
+    tensors: Sequence[str] = (),
+    functions: Sequence[str] = (),
 ) -> Iterator[str]:
     """What may be meant where `wanted` would have to stand instead of a token.
 
-    `tensors`: those of the spec; `functions`: those that it may call.
+    `words`: all that the spec names; `tensors`: its inputs; `functions`: those that it may call.
     """
     if equation := _EQUATION.search(_before(token) + _after(token)):
         yield f"the equation of an einsum is no formula: write `{_contracted(equation, tensors)}`"
@@ -114,12 +118,19 @@ def hints(
     elif token.is_op("[") and wanted == "an expression" and (drawn := _DRAWN.search(_before(token))):
         yield f"`{drawn[1]}({drawn[2]})` draws a number at each point of the statement: no shape is named"
     elif token.is_op("[") and wanted == "an expression":
-        yield f"there are no lists; {ALONG if _COMPREHENSION.match(_after(token)) else _components(token) or JOIN}"
+        yield f"there are no lists; {_of_list(token, words)}"
     elif previous and (subscript := _SUBSCRIPT.fullmatch(previous.text)):
         shown = below_sign(previous.span.source.text, previous.span.start) or f"{subscript[1]}[{subscript[2]}](…)"
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield _called(previous, token, functions) or _multiplied(token, functions)
+
+
+def _of_list(token: Token, words: Vocabulary) -> str:
+    """What is said of a list that begins here."""
+    if _COMPREHENSION.match(_after(token)):
+        return ALONG
+    return components(words, _before(token), token.span.source.text[token.span.start :]) or JOIN
 
 
 def _in_words(token: Token, wanted: str) -> str:
@@ -142,20 +153,6 @@ def _arrow(token: Token) -> str:
     """`y <- x` of R, written with `=`."""
     value = _after(token).partition("#")[0]
     return f"write `{_before(token).strip()} = {value[2:].strip()}`" if value.startswith("<-") else ""
-
-
-def _components(token: Token) -> str:
-    """`q[...] = [a, b]`, a list of numbers to the end of the line, as components; nothing for tensors as a whole."""
-    target, text = _TARGET.fullmatch(_before(token)), _after(token).partition("#")[0].strip()
-    values = between_commas(text[1:-1]) if text.endswith("]") and text.count("[") == text.count("]") else []
-    if target is None or len(values) < 2 or (target["at"] is None and all(v.isidentifier() for v in values)):
-        return ""
-    if all(v.startswith("[") for v in values):
-        rows = ", ".join(map(str, (len(values), len(between_commas(values[0][1:-1])))))
-        return f"a table of numbers is an input: `inputs: {{{target['name']}: {{shape: [{rows}]}}}}`"
-    at = f"{target['at']}, " if target["at"] else ""
-    lines = ", ".join(f"`{target['name']}[{at}{k}] = {v}`" for k, v in enumerate(values))
-    return f"components are statements of their own: {lines}"
 
 
 def _multiplied(token: Token, functions: Sequence[str]) -> str:

@@ -25,7 +25,6 @@ from opgen.lang.nodes import (
     Sum,
     Target,
     Text,
-    Unary,
 )
 from opgen.lang.products import reindexed
 from opgen.lang.slices import total
@@ -89,7 +88,7 @@ def extended(
 def spread(
     words: Vocabulary, name: str, args: Sequence[Expr], named: Named, turned: Sequence[tuple[Expr, tuple[str, ...]]]
 ) -> Spread | None:
-    """What a call means that turns round, moves, repeats or masks the elements of one tensor.
+    """What a call means whose result has axes of its own.
 
     `turned` are nodes whose axes have another order than their indices, with that order.
     """
@@ -131,16 +130,8 @@ def spread(
             return Spread(outer, order) if len({*order}) == len(order) == 2 else None
         case "cross", (a, b):
             return _cross(words, a, b)
-        case "tril" | "triu", (of, *by) if len(by) < 2:
-            return _triangle(words, of, "<=" if name == "tril" else ">=", next(iter(by), named.get("diagonal")), turned)
-        case "roll", (of, by, *axis):
-            return _moved(words, of, by, next(iter(axis), named.get("dim")))
-        case "flip", (of, *axis):
-            return _turned(words, of, next(iter(axis), named.get("dim")))
         case "diff", (of, *axis):
             return _differences(words, of, named.get("dim") if not axis else None)
-        case "interpolate" | "upsample", (of,):
-            return _repeated(words, of, named)
         case _:
             return None
 
@@ -238,53 +229,6 @@ def _cross(words: Vocabulary, a: Expr, b: Expr) -> Spread | None:
     return Spread(Sum((("+", one), ("-", other)), here), order, {order[-1]: Number(3, here)})
 
 
-def _triangle(
-    words: Vocabulary, of: Expr, op: str, by: Expr | tuple[Expr, ...] | None,
-    turned: Sequence[tuple[Expr, tuple[str, ...]]],
-) -> Spread | None:  # fmt: skip
-    whole = spelled(words, of)
-    order = next((order for node, order in turned if node is of), layout(words, whole))
-    if not order:  # the same number at each place of a matrix: one that was spread, or the one that is made
-        own = (o for node, o in reversed(turned) if any(n is node for n in nodes(of)))
-        order = next(own, tuple(words.left) if {*words.bound} <= {*words.left} else ())
-    if len(order) < 2 or "..." in order[-2:] or isinstance(by, tuple):
-        return None
-    row, column = (Name(i, of.span) for i in order[-2:])
-    edge = row if by is None else total([(1, row), (1, by)], of.span)
-    kept = Compare((column, edge), (op,), of.span)
-    return Spread(Call("where", (kept, whole, Number(0, of.span)), of.span, of.span), order)
-
-
-def _moved(
-    words: Vocabulary, of: Expr, by: Expr | tuple[Expr, ...], axis: Expr | tuple[Expr, ...] | None
-) -> Spread | None:
-    whole = spelled(words, of)
-    order = layout(words, whole)
-    index = _one_axis(words, order, axis)
-    size = None if index is None else size_at(words, whole, index)
-    if index is None or size is None or isinstance(by, tuple):
-        return None
-    place = total([(1, Name(index, of.span)), (-1, by)], of.span)
-    return Spread(at(whole, index, Product((("*", place), ("%", size)), of.span)), order, {index: size})
-
-
-def _one_axis(words: Vocabulary, order: Sequence[str], axis: Expr | tuple[Expr, ...] | None) -> str | None:
-    """The index of an axis, or of the only one that is no batch where none is named."""
-    named = [i for i in order if i != "..."]
-    return axis_of(words, order, axis, 0) if axis is not None else named[0] if len(named) == 1 else None
-
-
-def _turned(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:
-    whole = spelled(words, of)
-    order = layout(words, whole)
-    index = _one_axis(words, order, axis)
-    size = None if index is None else size_at(words, whole, index)
-    if index is None or size is None:
-        return None
-    place = total([(1, size), (-1, Number(1, of.span)), (-1, Name(index, of.span))], of.span)
-    return Spread(at(whole, index, place), order, {index: size})
-
-
 def _differences(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:
     whole = spelled(words, of)
     order = layout(words, whole)
@@ -308,19 +252,3 @@ def _gated(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) ->
     behind = at(whole, index, total([(1, Name(index, of.span)), (1, half)], of.span))
     gate = Call("sigmoid", (behind,), of.span, of.span)
     return Spread(Product((("*", whole), ("*", gate)), of.span), order, {index: half})
-
-
-def _repeated(words: Vocabulary, of: Expr, named: Named) -> Spread | None:
-    whole, by, mode = spelled(words, of), named.get("scale_factor"), named.get("mode")
-    order = layout(words, whole)
-    nearest = mode is None or (isinstance(mode, Text) and mode.value == "nearest")
-    if by is None or isinstance(by, tuple) or not nearest or not {*named} <= {"scale_factor", "mode"}:
-        return None
-    runs: dict[str, Expr] = {}
-    for index in order[2:]:
-        size = size_at(words, whole, index)
-        if size is None:
-            return None
-        whole = at(whole, index, Product((("*", Name(index, of.span)), ("//", by)), of.span))
-        runs[index] = Product((("*", by), ("*", size)), of.span)
-    return Spread(whole, order, runs) if runs and not isinstance(by, Unary) else None

@@ -5,8 +5,9 @@ Nodes in, nodes out; None where nothing here is meant by it for certain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from opgen.lang.layout import access_at, spelled
 from opgen.lang.nodes import Access, Binder, Expr, Name, Number, Reduction, Unary
@@ -14,7 +15,15 @@ from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer
 
+Named = Mapping[str, Expr | tuple[Expr, ...]]
 Taken = tuple[Expr, tuple[str, ...] | None]  # with the order of its indices, where that is another one
+
+# Functions that take elements by a tensor of integers, with the order of their arguments behind the first.
+TAKING = MappingProxyType({
+    "gather": ("dim", "index"), "index_select": ("dim", "index"), "take_along_dim": ("index", "dim"),
+    "take_along_axis": ("index", "dim"),
+})  # fmt: skip
+_KEYS = MappingProxyType({"dim": ("dim", "axis"), "index": ("index", "indices")})
 
 
 def axis_at(axis: Expr, found: Sequence[str]) -> str | None:
@@ -47,7 +56,25 @@ def past_batch_dims(axis: Expr, found: Sequence[str], left: Sequence[str]) -> st
     return lacking[0] if fits else None
 
 
-def selected(words: Vocabulary, of: Name, axis: Expr, ids: Name) -> Taken | None:
+def taken(words: Vocabulary, name: str, of: Expr, given: Sequence[Expr], named: Named) -> Taken | None:
+    """What a call of `TAKING` reads, whichever of its arguments have names."""
+    keys = [next((k for k in _KEYS if n in _KEYS[k]), n) for n in named]
+    values = dict(zip(keys, named.values(), strict=True))
+    places = [k for k in TAKING[name] if k not in values]
+    values |= dict(zip(places, given, strict=False))
+    axis, ids = values.get("dim"), values.get("index")
+    if len(given) > len(places) or {*values} != {*_KEYS} or isinstance(axis, tuple) or axis is None:
+        return None
+    match of, ids:
+        case Name(), Name() if name == "index_select":
+            return _selected(words, of, axis, ids)
+        case _, Name() | Access() if name != "index_select":
+            return _gathered(words, of, axis, ids)
+        case _:
+            return None
+
+
+def _selected(words: Vocabulary, of: Name, axis: Expr, ids: Name) -> Taken | None:
     """`index_select(x, 0, ids)`: `x[ids[e], d]`."""
     indices, own = words.letters.get(of.name, ()), words.letters.get(ids.name, ())
     place = axis_at(axis, indices)
@@ -59,7 +86,7 @@ def selected(words: Vocabulary, of: Name, axis: Expr, ids: Name) -> Taken | None
     return replace(read, items=items), (*indices[:at], *own, *indices[at + 1 :])
 
 
-def gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name | Access) -> Taken | None:
+def _gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name | Access) -> Taken | None:
     """`gather(x, 1, ids)`: `x[n, ids[n]]` where `ids` has the other dims of `x`, and `x[n, ids[n, m]]` where it has one
     of its own in place of the axis."""
     if isinstance(ids, Access):  # of `ids.unsqueeze(1)`, whose new axis is gone with the last one
@@ -83,15 +110,6 @@ def gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name | Access) -> Tak
     found = access_at(of.name, indices, of)
     position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)
     return replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])), None
-
-
-def diagonal(words: Vocabulary, of: Expr) -> Taken | None:
-    """The elements of a matrix with one index at both places."""
-    whole = spelled(words, of)
-    if not isinstance(whole, Access) or len(whole.items) != 2 or not isinstance(whole.items[0], Name):
-        return None
-    first = whole.items[0]
-    return replace(whole, items=(first, first)), (first.name,)
 
 
 def trace(words: Vocabulary, of: Expr) -> Expr | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from opgen.lang.axis_parts import parts_of_axis
+from opgen.lang.axis_parts import SINGLE, parts_of_axis
 from opgen.lang.commas import between_commas
 from opgen.lang.habits import ORDERED, RESULTS, TUPLE
 from opgen.lang.places import ORDERS, largest
@@ -47,20 +47,19 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     if fn in ORDERS or any(re.match(rf"{f}\s*\[", value) for f in ORDERS):
         made = ", ".join(f"`{s}`" for s in largest(words, targets, value))
         return (f"a statement for each: {made}",) if made else (TUPLE, ORDERED)
+    if fn in (*_HALVES, *SINGLE) and len(names) > 1 and items and of in words.shapes:
+        share, arguments = _share(words, words.shapes[of][-1], len(names)), value.partition("(")[2].rpartition(")")[0]
+        arguments = arguments if call is method else arguments.partition(",")[2]
+        return parts_of_axis(names, fn, of, items, words.shapes[of], arguments, share)
     if not items or items[-1] == "..." or of not in words.shapes:
         return (TUPLE, RESULTS) if fn in ("max", "min") else (TUPLE,)
-    axis, size = items[-1], words.shapes[of][-1]
+    axis = items[-1]
     rest = ", ".join(items[:-1])
     if fn in ("max", "min") and len(names) == 2:
         left = f"[{rest}]" if rest else ""
         value, place = (f"`{name}{left} = {f}[{axis}]({of}[{', '.join(items)}])`"
                         for name, f in zip(names, (fn, f"arg{fn}"), strict=True))  # fmt: skip
         return (f"a statement for each: {value} and {place}",)
-    if fn in _HALVES and len(names) > 1:
-        share, arguments = _share(words, size, len(names)), value.partition("(")[2].rpartition(")")[0]
-        arguments = arguments if call is method else arguments.partition(",")[2]
-        if lines := parts_of_axis(names, of, items, words.shapes[of], arguments, share):
-            return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
 
 
@@ -137,8 +136,8 @@ def renamed_below(words: Vocabulary, targets: Sequence[str], below: str) -> tupl
     return made, tuple(hints)
 
 
-def _stated(words: Vocabulary, target: str, value: str) -> str:
-    """`target = value` with the indices at which the value is read, where the target names none."""
+def read_at_letters(words: Vocabulary, value: str) -> tuple[str, tuple[str, ...]]:
+    """A value with each tensor read at its indices, and the indices that it has then."""
     free: dict[str, None] = {}
     bound = {i for m in _BINDERS.finditer(value) for i in re.findall(r"\w+", m[1])}
 
@@ -161,6 +160,12 @@ def _stated(words: Vocabulary, target: str, value: str) -> str:
         return f"{m['of']}[{', '.join(items)}]"
 
     spelt = value if re.search(r"\.[A-Za-z_]", value) else _READ.sub(step, value)
+    return spelt, (*free,)
+
+
+def _stated(words: Vocabulary, target: str, value: str) -> str:
+    """`target = value` with the indices at which the value is read, where the target names none."""
+    spelt, free = read_at_letters(words, value)
     if "[" in target or target in free or ":" in spelt:
         return f"{target} = {value}"
     return f"{target}[{', '.join(free)}] = {spelt}" if free and [*free] != ["..."] else f"{target} = {spelt}"

@@ -30,29 +30,43 @@ def stated_case(spec: OpSpec, case: Mapping[str, object], bag: Bag) -> StatedCas
     inputs: dict[str, Nested | None] = {}
     params: dict[str, object] = {}
     sizes: dict[str, int] = {}
-    batches: list[tuple[int, ...]] = []
+    told: dict[str, str] = {}
+    batches: dict[str, tuple[int, ...]] = {}
     tensors, arguments = {str(t.name): t for t in spec.inputs}, {str(p.name): p for p in spec.params}
     for name, value in case.items():
         if name in tensors:
-            inputs[name] = _values(tensors[name], name, value, sizes, batches, bag)
+            inputs[name] = _values(tensors[name], name, value, sizes, told, batches, bag)
         elif name in arguments:
             params[name] = _param(arguments[name], name, value, bag)
         elif not name[:1].isupper():
             continue  # no size: told where names are looked up
-        elif isinstance(value, int) and not isinstance(value, bool) and sizes.setdefault(name, value) == value >= 0:
-            continue
-        else:
+        elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
             _report(name, f"`{name}` is a size, and {value!r} is none that fits", bag)
-    batch = _broadcast(batches)
+        elif sizes.setdefault(name, value) != value:
+            _report(name, f"`{name}` is {sizes[name]}{told[name]}, and {value} here", bag)
+        else:
+            told[name] = ""
+    batch = _broadcast(list(batches.values()))
     if batch is None and batches:
         _report(next(iter(case)), "the batch dims of the inputs do not broadcast", bag)
-    return StatedCase(tuple(sizes.items()), tuple(params.items()), tuple(inputs.items()), batch)
+    for name, own in batches.items():
+        if batch is not None and own != batch and not tensors[name].broadcast:
+            message = f"`{name}` has batch dims {list(own)} where the case has {list(batch)}, and does not broadcast"
+            _report(next(n for n in case if n == name), message, bag)
+    place = next((name.span for name in case if isinstance(name, Word)), None)
+    return StatedCase(tuple(sizes.items()), tuple(params.items()), tuple(inputs.items()), batch, place)
 
 
 def _values(
-    t: InputSpec, name: str, value: object, sizes: dict[str, int], batches: list[tuple[int, ...]], bag: Bag
+    t: InputSpec,
+    name: str,
+    value: object,
+    sizes: dict[str, int],
+    told: dict[str, str],
+    batches: dict[str, tuple[int, ...]],
+    bag: Bag,
 ) -> Nested | None:
-    """The values of an input; the dims of its shape get their sizes."""
+    """The values of an input; the dims of its shape get their sizes, and `told` where they were told first."""
     if value is None:
         if not t.optional:
             _report(name, f"`{name}` is not optional", bag)
@@ -71,11 +85,18 @@ def _values(
         return None
     ends = (*items[:at], *items[len(items) - after :])
     for item, size in zip(ends, (*found.shape[:at], *found.shape[rank - after :]), strict=True):
-        known = int(item) if item.isdigit() else sizes.setdefault(item, size)
-        if known != size:
-            _report(name, f"`{item}` is {known}, and {size} here", bag)
+        if item.isdigit():
+            if int(item) != size:
+                message = (
+                    f"`{name}` has shape [{', '.join(items)}], and these values have {size} in the place of {item}"
+                )
+                _report(name, message, bag)
+        elif sizes.setdefault(item, size) != size:
+            _report(name, f"`{item}` is {sizes[item]}{told[item]}, and {size} here", bag)
+        else:
+            told.setdefault(item, f" in `{name}`")
     if at < len(items):
-        batches.append(found.shape[at : rank - after])
+        batches[name] = found.shape[at : rank - after]
     return found
 
 

@@ -12,10 +12,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from opgen.ir.declared import Nested
 from opgen.ir.evaluate import Value
 from opgen.ir.interp import Array
 from opgen.ir.operator import Pair
-from opgen.ir.program import Kind
+from opgen.ir.program import Kind, Tensor
+from opgen.ir.scalar import BATCH
 from opgen.ir.storage import nearest
 
 GOLDEN, SILVER, BRONZE = 0.6180339887498949, 0.7548776662466927, 0.3027756377319946
@@ -87,6 +89,16 @@ class InputSample:
             return {pair.real: real, pair.imag: Array(real.shape, [0.0] * len(real.data))}
         both = replace(self, shape=(*self.shape, 2), kind=Kind.FLOAT).array()
         return {name: Array(both.shape[:-1], both.data[k::2]) for k, name in enumerate((pair.real, pair.imag))}
+
+
+def stated_sample(t: Tensor, found: Nested) -> InputSample:
+    """Values that a case states, with their batch dims in a tuple of their own."""
+    shape: list[int | tuple[int, ...]] = list(found.shape)
+    if BATCH in t.shape:
+        at = t.shape.index(BATCH)
+        end = len(found.shape) - (len(t.shape) - 1 - at)
+        shape = [*found.shape[:at], found.shape[at:end], *found.shape[end:]]
+    return InputSample(t.name, tuple(shape), t.kind, 0.0, 0.0, 0, found.flat)
 
 
 def joined_results(pairs: Sequence[Pair], found: Mapping[str, Array]) -> tuple[Array, ...]:

@@ -46,7 +46,12 @@ def sample_cases(operator: Operator, derived: Sequence[Derived]) -> tuple[Sample
 def untested(
     operator: Operator, derived: Sequence[Derived], cases: Sequence[SampleCase], place: Span
 ) -> Iterator[Diagnostic]:
-    """A warning at the name of an operator where a variant has no case, so that nothing tests it."""
+    """Warnings at cases of the spec that are no calls, and one at the name of an operator of which nothing tests a
+    variant."""
+    made = [c.stated for c in cases]
+    for case in operator.tests.cases:
+        if case not in made:
+            yield _no_call(operator, derived, case)
     tested = [c.variant for c in cases]
     lacking = [d for d in derived if d.variant not in tested]
     if not lacking:
@@ -59,6 +64,18 @@ def untested(
     notes = tuple(f"where a position is read, `{told}` must hold" for told in must)
     hint = _by_values(operator) if any(must.values()) else _sizes(operator, lacking, stated=stated)
     yield Diagnostic("OPG402", message, place, hints=(hint,), notes=notes, severity=Severity.WARNING)
+
+
+def _no_call(operator: Operator, derived: Sequence[Derived], case: StatedCase) -> Diagnostic:
+    """The warning of a case that the operator cannot be called with; it says why where all that was tried says so."""
+    why: tuple[str, ...] = ()
+    if fitting := [d for d in derived if _fits(case, d.variant, operator)]:
+        chooser = Chooser(operator, fitting[0], stated=False, case=case)
+        chooser.case()
+        why = tuple(chooser.misfits)
+    told = f": {why[0]}" if len(why) == 1 else ""
+    message = f"this case is left out, `{operator.name}` cannot be called so{told}"
+    return Diagnostic("OPG402", message, case.place, severity=Severity.WARNING)
 
 
 def _by_values(operator: Operator) -> str:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from opgen.ir.declared import Multiple
+from opgen.ir.declared import StatedCase
 from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Argument, DimSource
+from opgen.ir.operator import Operator
+from opgen.ir.program import Argument, DimSource, Kind
 from opgen.ir.scalar import Apply, Const, Dim, Lit, Param, Scalar, walk
 
 
@@ -29,19 +30,35 @@ def default_value(a: Argument) -> object:
 
 def check_sizes(
     dims: Sequence[DimSource],
-    multiples: Sequence[Multiple],
+    operator: Operator,
     stated: Mapping[str, int],
     known: Callable[[Scalar], float],
 ) -> None:
     """Raise where a derived dim is negative or not as it is stated, or a dim is no multiple of what it has to be."""
     for d in dims:
-        if d.value is not None and ((size := known(d.value)) < 0 or stated.get(d.name, size) != size):
-            raise ValueError(f"{d.name} is {size}")
+        size = 0 if d.value is None else int(known(d.value))
+        if size < 0:
+            raise ValueError(f"`{d.name}` is {size}")
+        if d.value is not None and stated.get(d.name, size) != size:
+            raise ValueError(f"`{d.name}` is stated as {stated[d.name]}, and computed it is {size}")
     there = {d.name for d in dims}
-    for m in multiples:
+    for m in operator.multiples:
         needed = [Dim(m.dim), *(n for n in walk(m.by) if isinstance(n, Dim))]
         if there.issuperset(n.name for n in needed) and known(Dim(m.dim)) % known(m.by):
-            raise ValueError(f"{m.dim} is no multiple")
+            raise ValueError(
+                f"`{m.text}` must be a multiple of {int(known(m.by))}, and `{m.dim}` is {int(known(Dim(m.dim)))}"
+            )
+
+
+def check_domains(operator: Operator, case: StatedCase, known: Callable[[Scalar, Mapping[str, object]], float]) -> None:
+    """Raise where a case states something that a call refuses: params and integers of inputs outside their domains."""
+    kinds = {t.name: t.kind for t in operator.inputs}
+    given: dict[str, Sequence[object]] = {n: v if isinstance(v, list) else [v] for n, v in case.params if v is not None}
+    given |= {n: v.flat for n, v in case.inputs if v is not None and kinds.get(n) is Kind.INT}
+    for d in operator.domains:
+        for value in given.get(d.name, ()):
+            if not known(d.holds, {d.name: value}):
+                raise ValueError(f"`{d.text}` must hold, and `{operator.shown(d.name)}` is {value}")
 
 
 def number(
@@ -68,7 +85,7 @@ def number(
             assert derived is not None
             return known(derived)
         case Param(name, item):
-            held = values.get(name, next(default_value(a) for a in params if a.name == name))
+            held = values[name] if name in values else next(default_value(a) for a in params if a.name == name)
             chosen = held[item] if item is not None and isinstance(held, Sequence) else held
             return float(chosen) if isinstance(chosen, int | float) else 1.0
         case Apply("and", args):

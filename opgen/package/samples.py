@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.ir.declared import Nested, StatedCase
+from opgen.ir.declared import StatedCase
 from opgen.ir.interp import Array, run
 from opgen.ir.operator import Flags, Operator, Pair, Variant
 from opgen.ir.program import (
@@ -25,12 +25,12 @@ from opgen.ir.program import (
     Tensor,
     statement_scalars,
 )
-from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Param, Read, Scalar, walk
+from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Index, Param, Read, Scalar, walk
 from opgen.ir.storage import STORED
 from opgen.opt.derive import Derived, derive_variant
-from opgen.package.sample_arrays import InputSample, joined_results
+from opgen.package.sample_arrays import InputSample, joined_results, stated_sample
 from opgen.package.sample_kinks import at_kink
-from opgen.package.sample_numbers import check_sizes, default_value, number
+from opgen.package.sample_numbers import check_domains, check_sizes, default_value, number
 from opgen.package.sample_places import by_sizes, crowded, index_range, places
 from opgen.package.sample_values import conjuncts, finite, inside, is_known, stand_in
 
@@ -61,6 +61,7 @@ class SampleCase:
     gradients: tuple[Array, ...]
     second: tuple[Array, ...] = ()
     pinned: bool = False
+    stated: StatedCase = _PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,18 @@ class Chooser:
         self.program = stand_in(derived.variant.program)
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
+        self.misfits: dict[str, None] = {}  # why there is no call with sizes and values that were tried
         self.turned = self.kinked = False
         self.places = places(self.program)
         self.parts = {p.name: p.real for p in operator.pairs}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = case.batch if case.batch is not None else (2,) if named else (2, 3)
 
+    def _stated_sizes(self) -> dict[str, int]:
+        return dict(self.operator.tests.sizes) | dict(self.stated.sizes)
+
     def _dim_sizes(self, wanted: tuple[int, ...]) -> dict[str, int]:
-        chosen = dict(self.operator.tests.sizes) | dict(self.stated.sizes)
+        chosen = self._stated_sizes()
         derived = {d.name for d in self.program.dims if d.value is not None}
         sizes = itertools.cycle(wanted)
         for t in self.operator.inputs:
@@ -115,6 +120,7 @@ class Chooser:
             try:
                 found = self._case(attempt, moved=moved, name=name)
             except _MISFITS as error:
+                self.misfits[str(error)] = None
                 if isinstance(error, IndexError) and by_sizes(self.program):
                     outside.add(sizes)
                 continue
@@ -138,10 +144,10 @@ class Chooser:
         self.sizes, self.numbers = self._dim_sizes(attempt.sizes), attempt.numbers
         params = self._params(moved=moved)
         values = self._values(params)
+        check_domains(self.operator, self.stated, lambda e, given: self._number(e, {**values, **given}))
         if not self.pinned:
             self._make_room(values, divides=attempt.sizes != _ODD)
-        sized = dict(self.operator.tests.sizes) | dict(self.stated.sizes)
-        check_sizes(self.program.dims, self.operator.multiples, sized, lambda e: self._number(e, values))
+        check_sizes(self.program.dims, self.operator, self._stated_sizes(), lambda e: self._number(e, values))
         inputs = self._inputs(values, attempt.low, attempt.high)
         arrays: dict[str, Array] = self._filled(inputs, values)
         for s in inputs.values():
@@ -163,7 +169,9 @@ class Chooser:
         sizes = tuple((d.name, int(self._number(Dim(d.name), values))) for d in self.program.dims)
         label = ", ".join(filter(None, labels)) or "plain"
         given = tuple(inputs.items())
-        return SampleCase(label, self.variant, sizes, given, stated, expected, gradients, second, self.pinned)
+        return SampleCase(
+            label, self.variant, sizes, given, stated, expected, gradients, second, self.pinned, self.stated
+        )
 
     def resized(
         self, case: SampleCase, sizes: Mapping[str, int], batch: tuple[int, ...], params: Mapping[str, object]
@@ -194,22 +202,23 @@ class Chooser:
     def _make_room(self, values: Mapping[str, object], *, divides: bool) -> None:
         """Enlarge sizes until places are apart, derived dims are more than one element and, where that is wanted, dims
         are divided evenly."""
+        fixed = self._stated_sizes()
         for name, count in crowded(self.program).items():
-            if name in self.sizes and name not in dict(self.operator.tests.sizes):
+            if name in self.sizes and name not in fixed:
                 self.sizes[name] = max(self.sizes[name], count)
         for _ in range(8):
             if divides:
-                self._make_divisible(values)
+                self._make_divisible(values, fixed)
             small = next(
                 (d.value for d in self.program.dims if d.value is not None and self._number(d.value, values) < 2), None
             )
-            first = next((n.name for n in walk(small or ZERO) if isinstance(n, Dim) and n.name in self.sizes), None)
+            dims = [n.name for n in walk(small or ZERO) if isinstance(n, Dim) and n.name in self.sizes]
+            first = next((n for n in dims if n not in fixed), None)
             if first is None:
                 break
             self.sizes[first] += 2
 
-    def _make_divisible(self, values: Mapping[str, object]) -> None:
-        fixed = dict(self.operator.tests.sizes)
+    def _make_divisible(self, values: Mapping[str, object], fixed: Container[str]) -> None:
         derived = [d.value for d in self.program.dims if d.value is not None]
         bodies = [e for s in self.program.statements for e in statement_scalars(s)]
         for node in (n for e in (*derived, *bodies) for n in walk(e)):
@@ -306,7 +315,7 @@ class Chooser:
         stored = dict(self.operator.stored).get(t.name, "")
         dtype = stored if stored and STORED[stored].quantised else ""
         if pinned is not None:
-            return replace(_pinned(t, pinned), dtype=dtype)
+            return replace(stated_sample(t, pinned), dtype=dtype)
         lowest, highest = self._bounds(t.name, values)
         if t.kind is Kind.INT:
             lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
@@ -368,16 +377,6 @@ class Chooser:
 
     def _number(self, e: Scalar, values: Mapping[str, object]) -> float:
         return number(e, values, self.sizes, self.program.dims, self.operator.params)
-
-
-def _pinned(t: Tensor, found: Nested) -> InputSample:
-    """Values that a case states, with their batch dims in a tuple of their own."""
-    shape: list[int | tuple[int, ...]] = list(found.shape)
-    if BATCH in t.shape:
-        at = t.shape.index(BATCH)
-        end = len(found.shape) - (len(t.shape) - 1 - at)
-        shape = [*found.shape[:at], found.shape[at:end], *found.shape[end:]]
-    return InputSample(t.name, tuple(shape), t.kind, 0.0, 0.0, 0, found.flat)
 
 
 def _steady(e: Scalar) -> bool:

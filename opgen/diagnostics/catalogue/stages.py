@@ -18,8 +18,8 @@ ROWS = (
         "OPG402",
         "Nothing to test with",
         "Generated tests call an operator with sizes and values that are tried one after the other, until its formulas"
-        " read nothing that is not there. Where none of them fits a variant, nothing tests it. A warning; the spec"
-        " builds all the same.",
+        " read nothing that is not there. Where none of them fits a variant, nothing tests it, and a case under `tests`"
+        " that is no call is left out. A warning; the spec builds all the same.",
         "forward: 'y = x[N - 20]'",
         "forward: 'y = x[N - 20]', with tests: {sizes: {N: 24}}",
     ),

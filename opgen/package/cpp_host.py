@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
 
-from opgen.code.cpp_convolution import convolution_lines
 from opgen.code.cpp_layout import block, laid_out, under
 from opgen.code.layout import quoted
 from opgen.code.native_layout import LIMIT
@@ -20,18 +18,18 @@ from opgen.ir.names import Names
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Axis, Chosen, Given, Kind, Program, Role
 from opgen.ir.ranges import divisors
-from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
+from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar, walk
 from opgen.kernel.reach import Reach
+from opgen.package.cpp_library import LibrarySteps, element
 from opgen.package.cpp_signature import NUMBERS, Direction, head, may_miss, own_argument, schema
 from opgen.package.cpp_variants import Printed, printed
 from opgen.package.cpp_wanted import Wanted
 from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.build import written
-from opgen.plan.contract import equation, linear_form
-from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Result, Sort, Storage
+from opgen.plan.few_rows import FewRows, few_rows
+from opgen.plan.model import Buffer, Kernel, KernelPlan, Library, Nest, Result, Storage
 
-_ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
 _ATOM = NATIVE.atom
 _POSITIONAL = ("argmax", "argmin")
 
@@ -127,13 +125,18 @@ class _VariantCode:
         self.dims = [x.name for x in plan.dims]
         self.arguments = [b for b in plan.arguments if b.name in d.tensors]
         self.printer = Printer(NATIVE, self._leaf)
+        self.library = LibrarySteps(operator.name, plan, self.printer)
         self.carriers = carriers(program)
         self.kept = {o.name for o in program.outputs if o.kept}
         self.values = {o.name: o.value for o in program.outputs}
         self.by_torch = {r for s in plan.steps if isinstance(s, Library) for r in written(s)}
         self.apart = wanted.apart()
         self.writers: dict[str, list[Launch]] = {}
+        self.few: dict[str, FewRows] = {}  # by the buffer that is added to
         for step, launch in zip((s for s in plan.steps if not isinstance(s, Library)), launches, strict=True):
+            few = few_rows(plan, step)
+            if few is not None and all(e == few.rows or few.rows not in walk(e) for e in launch.ints):
+                self.few[launch.tensors[0]] = few
             for buffer in written(step):
                 self.writers.setdefault(buffer, []).append(launch)
 
@@ -170,7 +173,7 @@ class _VariantCode:
             method = "unused"
         entries = ", ".join("opgen::computed" if _is_computed(s) else self._entry(s) for s in b.shape)
         missing = f", {b.missing}" if method == "input" and b.missing is not None else ""
-        return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}}{missing});'
+        return f'call.{method}("{b.name}", {given}, {element(b.storage)}, {{{entries}}}{missing});'
 
     def _precision(self) -> list[str]:
         """Where the dtype of the operator comes from, if kernels read nothing that has it."""
@@ -190,9 +193,6 @@ class _VariantCode:
             if self.d.which == "forward" and self.operator.has_whole_batch(b.name):
                 lines.append(f"call.expect_batch({i});")
         return lines
-
-    def _element(self, storage: Storage) -> str:
-        return f"Element::{_ELEMENTS[storage]}"
 
     def _entry(self, size: Scalar | Batch) -> str:
         match size:
@@ -229,7 +229,7 @@ class _VariantCode:
         compared: set[tuple[str, tuple[str, ...]]] = set()
         for step in self.plan.steps:
             if isinstance(step, Library):
-                lines += self._handed_on(step)
+                lines += self.library.lines(step, self.wanted.any_of(step.results))
                 continue
             condition = self.wanted.any_of(step.results)
             number, launch = next(launches)
@@ -243,8 +243,9 @@ class _VariantCode:
             compare = [lines for lines in reached if (condition, lines) not in compared]
             compared.update((condition, lines) for lines in compare)
             new = [line for lines in compare for line in lines]
-            lines += block(f"if ({condition}) {{", [*new, self._run(launch)]) if condition and new else new
-            lines += [] if condition and new else under(condition, self._run(launch))
+            run = self._run(launch)
+            lines += block(f"if ({condition}) {{", [*new, run]) if condition and new else new
+            lines += [] if condition and new else under(condition, run)
         return lines
 
     def _run_both(self, rows: Launch, wanted: str, columns: int) -> list[str]:
@@ -255,7 +256,13 @@ class _VariantCode:
         return [f"call.run_both({', '.join(given)});"]
 
     def _run(self, launch: Launch) -> str:
-        return f"call.run({', '.join(self._given(launch))});"
+        few = self.few.get(launch.tensors[0]) if launch.tensors else None
+        if few is None:
+            return f"call.run({', '.join(self._given(launch))});"
+        table = ", ".join(self._entry(s) for s in self.plan.buffer(launch.tensors[0]).shape)
+        numbers = [b.name for b in self._order()].index(few.numbers)
+        rows = launch.ints.index(few.rows) if few.rows in launch.ints else -1
+        return f"call.add_rows({{true, {', '.join(self._given(launch))}}}, {{{table}}}, {numbers}, {rows});"
 
     def _given(self, launch: Launch) -> list[str]:
         """The number of a kernel, and its arguments."""
@@ -310,7 +317,7 @@ class _VariantCode:
         for b in self._order():
             if b.role is not None:
                 continue
-            if b.name in given:
+            if b.name in given or b.name in self.few:
                 lines.append(f'call.reserve("{b.name}");')
                 continue
             entries = ", ".join(self._entry(s) for s in b.shape)
@@ -319,47 +326,13 @@ class _VariantCode:
             if stored != condition:
                 more = f", {condition or 'true'}, {stored or 'true'}"
             method = "allocate_stored" if b.name in self.writers[b.name][0].spare else "allocate"
-            lines.append(f'call.{method}("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
+            lines.append(f'call.{method}("{b.name}", {element(b.storage)}, {{{entries}}}{more});')
         return lines
 
     def _stored(self, buffer: str) -> str:
         """The condition that a buffer is needed where its step runs: others may want other results of that."""
         alone = buffer in self.apart and buffer in self.writers[buffer][0].stored
         return self.wanted.result(buffer) if alone else self.wanted.used(buffer)
-
-    def _handed_on(self, step: Library) -> list[str]:
-        match step:
-            case Contract():
-                return self._contract(step)
-            case Convolve():
-                return self._convolve(step)
-            case Sort():
-                return self._sort(step)
-            case _:
-                assert_never(step)
-
-    def _contract(self, c: Contract) -> list[str]:
-        element = self._element(self.plan.buffer(c.out.buffer).storage)
-        form = linear_form(c)
-        if form is not None:
-            bias = f'"{c.bias.buffer}"' if c.bias is not None else "nullptr"
-            value = f'call.rows_by_rows("{form[0].buffer}", "{form[1].buffer}", {bias}, {element})'
-        else:
-            equals = equation(c)
-            value = f'call.contract("{equals}", "{c.a.buffer}", "{c.b.buffer}", {element})'
-        return under(self.wanted.any_of(c.results), f'call.set("{c.out.buffer}", {value});')
-
-    def _convolve(self, c: Convolve) -> list[str]:
-        element = self._element(self.plan.buffer(c.name).storage)
-        condition = self.wanted.any_of(c.results)
-        lines = convolution_lines(self.operator.name, c, element, self.printer)
-        return block(f"if ({condition}) {{" if condition else "{", lines)
-
-    def _sort(self, s: Sort) -> list[str]:
-        buffer = self.plan.buffer(s.keys)
-        element = self._element(Storage.COMPUTE if buffer.storage is Storage.SCALAR else buffer.storage)
-        places = f'opgen::argsort(call.whole("{s.keys}", {element}), {s.along})'
-        return under(self.wanted.any_of(s.results), f'call.set("{s.name}", {places});')
 
     def _return(self) -> list[str]:
         by_name = {r.name: r for r in self.plan.results}
@@ -378,7 +351,7 @@ class _VariantCode:
     def _result(self, r: Result | None) -> str:
         if r is None:
             return "Tensor()"
-        arguments = [f'"{r.buffer}"', f"Element::{r.dtype}" if r.dtype else self._element(r.storage)]
+        arguments = [f'"{r.buffer}"', f"Element::{r.dtype}" if r.dtype else element(r.storage)]
         if r.like is not None:
             batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
             arguments += [str(batch_at), f'"{r.like}"']

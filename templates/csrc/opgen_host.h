@@ -97,6 +97,9 @@ class __attribute__((visibility("hidden"))) Call {
     std::initializer_list<double> reals = {};
   };
   void run_both(const Launch& rows, const Launch& columns);
+  // One that adds up rows of a table, its first tensor, in more bits than become the result. `numbers`: the argument
+  // that says which rows; `rows`: where in its integers it is told how many there are (-1: nowhere).
+  void add_rows(const Launch& launch, std::initializer_list<Entry> table, int numbers, int rows);
 
   // a * b summed over what the equation leaves out, in the dtype of the result.
   Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element);
@@ -130,6 +133,8 @@ class __attribute__((visibility("hidden"))) Call {
   // Calls `f` with the arguments of a kernel, and says what went wrong.
   template <typename F>
   void with_call(const Launch& launch, const F& f);
+  // The same where few rows are named: these alone are added up, and the others are 0. False where it is not done.
+  bool add_few_rows(const Launch& launch, const Few<int64_t, OPGEN_MAX_DIMS>& table, int numbers, int rows);
   [[noreturn]] void out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const;
   ScalarType type_of(Element element) const { return opgen::type_of(element, scalar_); }
   static Tensor converted(const Tensor& tensor, ScalarType type);

@@ -1,4 +1,7 @@
 // How a call runs the steps of its plan: kernels, and the products that are torch's own. See opgen_host.h.
+#include <cstring>
+#include <limits>
+
 #include "opgen_host.h"
 #include "opgen_product.h"
 
@@ -65,6 +68,61 @@ void Call::run_both(const Launch& rows, const Launch& columns) {
   for (const Launch* each : {&rows, &columns}) {
     if (each->wanted) run(each->kernel, each->tensors, each->ints, each->reals);
   }
+}
+
+void Call::add_rows(const Launch& launch, std::initializer_list<Entry> table, int numbers, int rows) {
+  if (add_few_rows(launch, resolved_few(table), numbers, rows)) return;
+  const int number = *launch.tensors.begin();
+  set(names_[number], empty(table, type_of(Element::compute)));
+  run(launch.kernel, launch.tensors, launch.ints, launch.reals);
+}
+
+bool Call::add_few_rows(const Launch& launch, const Few<int64_t, OPGEN_MAX_DIMS>& table, int numbers, int rows) {
+#if defined(USE_CUDA)
+  return false;
+#else
+  const Tensor& given = tensors_[numbers];
+  const int64_t count = given.numel();
+  const bool few = 2 * count <= table[0] && table[0] <= std::numeric_limits<int32_t>::max();
+  if (!few || type_of(Element::compute) == scalar_ || !given.is_contiguous()) return false;
+  const auto* number = static_cast<const int64_t*>(given.const_data_ptr());
+  std::vector<int32_t> place(table[0], -1);  // of a row among those that are named, in the order that they come in
+  std::vector<int64_t> named, places(count);
+  for (int64_t k = 0; k < count; ++k) {
+    if (number[k] < 0 || number[k] >= table[0]) return false;  // the kernel tells
+    int32_t& own = place[number[k]];
+    if (own < 0) {
+      own = static_cast<int32_t>(named.size());
+      named.push_back(number[k]);
+    }
+    places[k] = own;
+  }
+  Few<int64_t, OPGEN_MAX_DIMS> sizes(table);
+  sizes[0] = static_cast<int64_t>(named.size());
+  const char* name = names_[*launch.tensors.begin()];
+  set(name, opgen::empty(sizes, type_of(Element::compute), first().device()));
+  described_[numbers].data = places.data();
+  std::vector<int64_t> ints(launch.ints);
+  if (rows >= 0) ints[rows] = sizes[0];
+  with_call(launch, [&](OpgenCall& call) {
+    call.ints = ints.data();
+    return run_step(steps_[launch.kernel], call, first());
+  });
+  described_[numbers] = description(given);
+  const Tensor sums = converted(held(number_of(name)), scalar_);
+  const Tensor whole = opgen::empty(table, scalar_, first().device());
+  set(name, whole);
+  const int64_t bytes = named.empty() ? 0 : sums.numel() / sizes[0] * static_cast<int64_t>(sums.element_size());
+  auto* to = static_cast<char*>(whole.mutable_data_ptr());
+  const int64_t all = whole.numel() * static_cast<int64_t>(whole.element_size()), grain = 1 << 18;
+  torch::stable::parallel_for(0, all, grain,
+                              [=](int64_t begin, int64_t end) { std::memset(to + begin, 0, end - begin); });
+  const auto* from = static_cast<const char*>(sums.const_data_ptr());
+  torch::stable::parallel_for(0, sizes[0], 1 + grain / (bytes + 1), [=, &named](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) std::memcpy(to + named[k] * bytes, from + k * bytes, bytes);
+  });
+  return true;
+#endif
 }
 
 Tensor Call::contract(const char* equation, const char* a_name, const char* b_name, Element element) {

@@ -32,8 +32,10 @@ Tensor embedding_backward(const Tensor& grad_output, const Tensor& input, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
-  call.allocate("grad_weight", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")}, mask[1]);
-  if (mask[1]) call.run(1, {3, 0, 1}, {call.size(0), call.size(1)});
+  call.reserve("grad_weight");
+  if (mask[1]) {
+    call.add_rows({true, 1, {3, 0, 1}, {call.size(0), call.size(1)}}, {opgen::dim(0, "V"), opgen::dim(1, "D")}, 1, 0);
+  }
   return call.result("grad_weight", Element::scalar);
 }
 

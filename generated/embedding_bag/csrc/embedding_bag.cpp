@@ -34,9 +34,12 @@ std::tuple<Tensor, Tensor> embedding_bag_backward(const Tensor& grad_output, con
   call.input("per_sample_weights", per_sample_weights, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")}, 1);
   call.begin();
   call.hold();
-  call.allocate("grad_weight", Element::compute, {opgen::dim(2, "V"), opgen::dim(3, "D")}, mask[1]);
+  call.reserve("grad_weight");
   call.allocate("grad_per_sample_weights", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")}, mask[2]);
-  if (mask[1]) call.run(1, {4, 0, 3, 1}, {call.size(2), call.size(3), call.size(0), call.size(1)});
+  if (mask[1]) {
+    call.add_rows({true, 1, {4, 0, 3, 1}, {call.size(2), call.size(3), call.size(0), call.size(1)}},
+                  {opgen::dim(2, "V"), opgen::dim(3, "D")}, 1, 0);
+  }
   if (mask[2]) call.run(2, {1, 0, 2, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_per_sample_weights = call.result("grad_per_sample_weights", Element::scalar);

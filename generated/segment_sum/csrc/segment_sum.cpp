@@ -20,8 +20,8 @@ Tensor segment_sum_forward(const Tensor& input, const Tensor& segment, int64_t n
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.allocate("output", Element::compute, {opgen::dim(1, "S"), opgen::batch});
-  call.run(0, {2, 0, 1}, {call.size(1), call.size(0)});
+  call.reserve("output");
+  call.add_rows({true, 0, {2, 0, 1}, {call.size(1), call.size(0)}}, {opgen::dim(1, "S"), opgen::batch}, 1, 0);
   return call.result("output", Element::scalar);
 }
 

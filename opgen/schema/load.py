@@ -153,6 +153,7 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
             return None
     told, doubted = frozenset(bag.items), bag.doubted
     check(spec, bag)
+    _replaced(bag)
     if doubted:
         sure = independent((d for d in bag.items if d not in told), doubted, spec)
         bag.keep([d for d in bag.items if d in told or d in sure])
@@ -162,7 +163,7 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
 
 
 def _replaced(bag: Bag) -> None:
-    """Drop how a list is written where something else than a list has to stand, which is told in its place."""
+    """Drop how a list or a text is written where something else has to stand, which is told in its place."""
     others = [d.span for d in bag.items if d.code != "OPG106"]
     bag.keep([d for d in bag.items if d.code != "OPG106" or d.span not in others])
 

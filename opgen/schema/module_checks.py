@@ -8,6 +8,7 @@ from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.formula import Formula, Word
+from opgen.schema.grids import of_grid
 from opgen.schema.model import ModuleSpec, OpSpec
 from opgen.schema.nodes import Mapping, Node
 from opgen.schema.read_shapes import read_shape
@@ -39,6 +40,10 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
             message = f"`{name}` has batch dims, and a module gives its own tensors a fixed shape"
             bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: {_read(spec, name)}}}`",))
             bag.doubt(frozenset((str(name),)))
+    for k, (name, made) in enumerate((*module.parameters, *module.buffers)):
+        if said := of_grid(spec, str(name), made, trained=k < len(module.parameters)):
+            message = f"`{made.text.strip()}` is not an initialiser"
+            bag.error("OPG121", message, made.whole, label="not a function of torch.nn.init", hints=said)
     arguments = [(param.name, param.span) for param in spec.params]
     for dim, argument in module.dims.items():
         is_param = any(param.name == dim for param in spec.params)

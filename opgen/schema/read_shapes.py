@@ -23,16 +23,16 @@ def read_shape(text: str, shapes: Table[str, Items[str]], name: str) -> str:
     """
     along: dict[str, str] = {}
     for other, items in shapes.items():
-        for read in _reads(text, other) if other != name else ():
+        for read in reads(text, other) if other != name else ():
             if len(read) == len(items):
                 along |= {i: size for i, size in zip(read, items, strict=True) if i not in along}
-    found = {tuple(_size(i, along) for i in read) for read in _reads(text, name)}
+    found = {tuple(_size(i, along) for i in read) for read in reads(text, name)}
     if len(found) != 1 or "" in (shape := next(iter(found))):
         return ""
     return f"[{', '.join(shape)}]"
 
 
-def _reads(text: str, name: str) -> list[tuple[str, ...]]:
+def reads(text: str, name: str) -> list[tuple[str, ...]]:
     """The positions at which a formula reads a name, none where it stands alone."""
     code = re.sub(r"#.*", "", text)
     found = re.finditer(rf"(?<![\w.]){re.escape(name)}(?!\w)(?:[ ]*\[(?P<at>[^\[\]]*)\])?(?![ ]*[(\[])", code)

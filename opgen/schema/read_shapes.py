@@ -79,6 +79,9 @@ def of_type(root: Mapping, name: str, given: str) -> tuple[str, ...]:
     fields = inputs.get(name) if isinstance(inputs, Mapping) else None
     stated = isinstance(fields, Mapping) and fields.get("shape") is not None
     shape = "" if stated else _shape(root, name)
+    forward = root.get("forward")
+    if shape == "[]" and isinstance(forward, Scalar) and "[" not in forward.text:
+        shape = ""  # all stand bare, whatever their shapes are
     if may_be_missing(given):
         missing = "optional: true" if isinstance(fields, Mapping) else "{optional: true}"
         return (f"write `{name}: {{shape: {shape}, optional: true}}`" if shape else f"write `{missing}`",)

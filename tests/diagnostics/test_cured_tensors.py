@@ -73,3 +73,10 @@ def test_an_input_of_a_shape_that_says_it_is_a_tensor() -> None:
 def test_an_input_that_may_be_missing(fields: str) -> None:
     text = SPEC.format(inputs=f", s: {fields}", params="", line="y[n, c] = s[c]*x[n, c]").partition("module")[0]
     assert told(text) == "write `s: {shape: [C], optional: true}`"
+
+
+@pytest.mark.parametrize("fields", ["{type: tensor}", "{dtype: tensor}", "tensor"])
+def test_where_all_stand_bare_one_is_of_any_shape(fields: str) -> None:
+    assert (
+        told(f"op: a\ninputs: {{x: {{}}, s: {fields}}}\nforward: y = s*x\n") == "leave it away: every input is a tensor"
+    )

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Source, Span
 from opgen.lang.circles import shift_of
-from opgen.lang.groups import Within
 from opgen.lang.habits import ELEMENT
 from opgen.lang.idioms import Idioms
-from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction, Sum
+from opgen.lang.named_first import named_first
+from opgen.lang.nodes import Access, Call, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice
 from opgen.lang.spread import at as place_at
@@ -39,28 +38,16 @@ def _has_both(idioms: Idioms, e: Expr) -> bool:
 
 def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> Expr | None:
     """`log_softmax[c](x[n, c])[t[n]]`: an element of what keeps its index, which is named in front of the statement."""
-    words, binder = idioms.words, e.binders[0]
-    whole = spelled(words, e.body)
-    free = layout(words, whole)
-    if not isinstance(binder, Binder) or binder.name not in free or any(isinstance(i, Dots | Slice) for i in items):
-        return None
-    chosen = (*idioms.left, *idioms.bound, *idioms.chosen, *words.integers)
-    if any(isinstance(i, Name) and i.name not in chosen and not any(i is c for c in idioms.counted) for i in items):
+    words = idioms.words
+    chosen = (*idioms.left, *idioms.bound, *idioms.chosen, *words.integers, *words.sizes)
+    plain = [i for i in items if isinstance(i, Name) and not i.name[:1].isupper()]
+    if any(i.name not in chosen and not any(i is c for c in idioms.counted) for i in plain):
         idioms.unclear = True
         return e
-    read = [idioms.position(i) for i in items]
-    given = [spelled(words, i) for i in read if not isinstance(i, Dots | Slice)]
-    if len(given) not in (1, len(free)):
-        return None
-    name = f"{e.name}_{whole.name if isinstance(whole, Access | Name) else 'x'}"
-    if words.knows(name) or name in words.letters:
-        return None
-    other = dict(zip(free if len(given) == len(free) else (binder.name,), given, strict=True))
-    places = tuple(Dots(at) if i == "..." else other.get(i, Name(i, at)) for i in free)
-    line = f"{name}[{', '.join(free)}] = {unparse(replace(e, body=whole))}"
-    idioms.note(at, "only a tensor has elements")
-    idioms.within.append(Within((line,), e, free, "", f"for one element of `{e.name}`, name them all"))
-    return Access(name, places, e.span.to(at), e.span)
+    read = named_first(idioms, e, [i if isinstance(i, Dots | Slice) else idioms.position(i) for i in items], at)
+    if read is not None:
+        idioms.note(at, "only a tensor has elements")
+    return read
 
 
 def of_call(idioms: Idioms, e: Expr) -> Name | Access | None:

@@ -91,7 +91,7 @@ def with_lines(words: Vocabulary, within: Sequence[Within], made: Assign | None,
 
     What is a scatter and no more has the name of the target; one whose shape is declared needs no start.
     """
-    first, lines = within[0], [line for w in within for line in w.lines]
+    first, lines = within[0], list(dict.fromkeys(line for w in within for line in w.lines))
     declared = next((w.declared for w in within if w.declared), "")
     own_order = made is not None and unparse(made.value) == unparse(first.value) == _read_like(made.target, first.total)
     if made is not None and first.total and len(within) == 1 and own_order:

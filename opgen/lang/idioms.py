@@ -21,24 +21,11 @@ from opgen.lang.joins import JOINING, STACKING, joined, side_by_side, without_li
 from opgen.lang.layout import CONSTANTS, access_at, spelled
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
+from opgen.lang.named_first import spread_named
 from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
-from opgen.lang.nodes import (
-    Access,
-    Assign,
-    Binder,
-    Call,
-    Compare,
-    Dots,
-    Expr,
-    Logic,
-    Name,
-    Number,
-    Reduction,
-    Unary,
-)
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction, Unary
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
-from opgen.lang.own_axes import with_own_axes
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread
@@ -335,7 +322,7 @@ class Idioms(Notes):
         args, named = without_lists(name, args, named)
         if name in (*JOINING, *STACKING):
             return joined(self.words, name, args, named, self.left, self.parts, self.results)
-        made = with_own_axes(self.words, name, args, named, self.results)
+        made = spread_named(self, name, args, named)
         return None if made is not None and made.is_loose(self.words) else made
 
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:

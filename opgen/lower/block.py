@@ -24,7 +24,7 @@ from opgen.lower.kept import kept_dims
 from opgen.lower.kinds import promote
 from opgen.lower.parts import as_one
 from opgen.lower.recurrence import lower_recurrence
-from opgen.lower.recurrence_next import one_back
+from opgen.lower.recurrence_next import next_elements
 from opgen.lower.scatter import Version, look_at_scatter, lower_scatter
 from opgen.lower.scope import Known, Variation, same_extent
 from opgen.lower.statement import Wanted, frame_of, lower_statement
@@ -118,7 +118,7 @@ def _step(
         message = f"`{name}` is assigned as a whole and by components"
         if any(told.message == message for told in bag.items):
             return ()
-        if late := _written_late(d, name, chosen):
+        if late := next_elements(d, [o for o in chosen if o.target.name == name]):
             hints = joined(frame_of(d, state, bag), late[0]) or late[1]
             bag.error("OPG217", message, late[0].target.span, hints=hints)
             return ()
@@ -135,18 +135,6 @@ def _step(
     if made:
         _remember(part, made[-1])
     return made
-
-
-def _written_late(d: Declarations, name: str, chosen: Sequence[Assign]) -> tuple[Assign, tuple[str, ...]] | None:
-    """What begins at 0 and is written to the next element, with what is said of a recurrence; None for any other."""
-    own = [o for o in chosen if o.target.name == name]
-    starts = [(o, at[0]) for o in own if (at := component_of(o)) is not None and at[1] == 0]
-    if len(own) != 2 or len(starts) != 1:
-        return None
-    start, place = starts[0]
-    goes_on = own[own[0] is start]
-    hints = one_back(d, start, goes_on, place)
-    return (goes_on, hints) if hints else None
 
 
 def _as_one(d: Declarations, s: Assign, chosen: Sequence[Assign]) -> tuple[str, ...]:

@@ -103,10 +103,9 @@ def _group(
             starts.setdefault(s.target.name, []).append(s)
         else:
             bodies[s.target.name] = s
-    for n in names:
-        if n not in bodies:
-            nothing_goes_on(d, n, starts[n], bag)
-            return None
+    if lacking := {n: starts[n] for n in names if n not in bodies}:
+        nothing_goes_on(d, lacking, bag)
+        return None
     steps = slots(d, bodies, starts, names, bag) if read_whole(d, bodies, bag) else ()
     if not steps:
         return None

@@ -5,23 +5,30 @@ Its elements are then those from the second on, so that what reads it moves as w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.ir import text
+from opgen.lang import spread
 from opgen.lang.circles import Step, accesses, is_constant, reachable, shift_of, step_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import integer, nodes, statement_names, transform
+from opgen.lang.walk import integer, names_read, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
+from opgen.lower.idle import idle_param
 from opgen.lower.start_within import is_element, sized
 
 
 @dataclass(frozen=True, slots=True)
 class _Late:
-    """Which position of a name is written beside its index, and how far."""
+    """Which position of a name is written beside its index, and how far.
+
+    `keeps`: whatever else it reads along that index it reads there as well, so that its elements keep their places.
+    """
 
     place: int
     offset: int
+    keeps: bool
 
 
 class _UnknownError(Exception):
@@ -49,7 +56,7 @@ def to_its_own(d: Declarations, s: Assign) -> ToItsOwn | None:
         return None
     way = "less" if late[s.target.name].offset > 0 else "more"
     try:
-        return ToItsOwn(_moved(s, late), way, _elsewhere(d, s, late))
+        return ToItsOwn(_moved(d, s, late), way, _elsewhere(d, s, late))
     except _UnknownError:
         return None
 
@@ -67,21 +74,18 @@ def from_0(d: Declarations, s: Assign) -> tuple[str, ...]:
     first = old.pop(late.place)
     if isinstance(first, Binder | Dots) or integer(first) != 0 or not is_element(starts[0], late.place):
         return ()
-    value = _an_index_less(s, step.index, alone=True)
-    if value is None or tuple(old) != (*items[: late.place], *items[late.place + 1 :]):
+    if -1 in _read_along(d, _circle(d, name)) or tuple(old) != (*items[: late.place], *items[late.place + 1 :]):
         return ()
     own = (*items[: late.place], Binder(step.index, None, s.span), *items[late.place + 1 :])
     at_0 = Compare((Name(step.index, s.span), Number(0, s.span)), ("==",), s.span)
-    both = Call("where", (at_0, starts[0].value, value), s.span, s.span)
+    both = Call("where", (at_0, starts[0].value, _an_index_less(s, step.index)), s.span, s.span)
     made = sized(d, replace(s, target=replace(s.target, items=own), value=both), starts[0], late.place)
     return (f"an element is written from the one before, and both lines are one: `{unparse_assign(made)}`",)
 
 
 def _late(d: Declarations) -> dict[str, _Late]:
     """The names that go on from themselves and are written beside an index."""
-    graph: dict[str, dict[str, None]] = {}
-    for s in d.forward:
-        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    graph = _graph(d)
     found: dict[str, _Late] = {}
     for s in d.forward:
         items, name = s.target.items or (), s.target.name
@@ -90,33 +94,81 @@ def _late(d: Declarations) -> dict[str, _Late]:
         step = None if item is None or isinstance(item, Binder | Dots) else step_of(item)
         if step is None or name not in reachable(graph, name) or not (s.op == "=" or name in graph[name]):
             continue
-        started = any(is_constant(i) for o in d.forward if o.target.name == name and o is not s
-                      for i in (o.target.items or ())[beside[0] : beside[0] + 1])  # fmt: skip
-        if started and (step.offset < 0 or (s.guard is None and _an_index_less(s, step.index) is not None)):
-            continue  # its elements keep their places
-        found[name] = _Late(beside[0], step.offset)
+        own = [o for o in d.forward if o.target.name == name and o is not s]
+        starts = [i for o in own for i in (o.target.items or ())[beside[0] : beside[0] + 1] if is_constant(i)]
+        read = _read_along(d, _circle(d, name)) if s.guard is None else []
+        if starts and (step.offset < 0 or (any(map(_is_first, starts)) and 1 in read)):
+            continue
+        found[name] = _Late(beside[0], step.offset, step.offset > 0 and 1 in read and -1 not in read)
     return found
 
 
-def _moved(s: Assign, late: dict[str, _Late]) -> Assign:
+def _is_first(item: Binder | Dots | Expr) -> bool:
+    return not isinstance(item, Binder | Dots) and integer(item) == 0
+
+
+def _graph(d: Declarations) -> dict[str, dict[str, None]]:
+    graph: dict[str, dict[str, None]] = {}
+    for s in d.forward:
+        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    return graph
+
+
+def _circle(d: Declarations, name: str) -> tuple[str, ...]:
+    """A name and those beside an index that read it and are read by it, by whatever way."""
+    graph = _graph(d)
+    reach = reachable(graph, name)
+    beside = dict.fromkeys(s.target.name for s in d.forward if any(map(_beside, s.target.items or ())))
+    return tuple(n for n in beside if n == name or (n in reach and name in reachable(graph, n)))
+
+
+def _read_along(d: Declarations, circle: Sequence[str]) -> list[int]:
+    """Where names that are written beside an index read others along it: 1 for that very place, -1 for any other."""
+    found: list[int] = []
+    for s in (o for o in d.forward if o.target.name in circle):
+        index = next((step.index for i in s.target.items or () if (step := _beside(i)) is not None), None)
+        read = (a for a in nodes(s.value) if isinstance(a, Access) and a.name not in circle and index is not None)
+        for item in (i for a in read for i in a.items if not isinstance(i, Dots)):
+            if shift_of(item) == Step(index or "", 1):
+                found.append(1)
+            elif index in names_read(item):
+                found.append(-1)
+    return found
+
+
+def _beside(item: Binder | Dots | Expr) -> Step | None:
+    return None if isinstance(item, Binder | Dots) else shift_of(item)
+
+
+def _moved(d: Declarations, s: Assign, late: dict[str, _Late]) -> Assign:
     """A statement with every read of these names moved, and its target to its own index."""
 
     def step(e: Expr) -> Expr | None:
         if not isinstance(e, Access):
             return None
         items = [i if isinstance(i, Dots) else transform(i, step) for i in e.items]
-        at = late.get(e.name)
-        if at is not None and at.place < len(items):
-            items[at.place] = _less(items[at.place], at.offset)
+        own = late.get(e.name)
+        if own is not None and not own.keeps and own.place < len(items):
+            items[own.place] = _less(items[own.place], own.offset)
         return replace(e, items=tuple(items))
 
     made, items, at = replace(s, value=transform(s.value, step)), s.target.items or (), late.get(s.target.name)
-    item = items[at.place] if at is not None else None
-    own = None if item is None or isinstance(item, Binder) else shift_of(item)
+    own = _beside(items[at.place]) if at is not None else None
     if at is None or own is None:
         return made
-    items = (*items[: at.place], Binder(own.index, None, s.target.span), *items[at.place + 1 :])
-    return replace(made, target=replace(s.target, items=items))
+    made = replace(made, value=_an_index_less(s, own.index)) if at.keeps else made
+    along = Binder(own.index, _how_far(d, s, own.index), s.target.span)
+    return replace(made, target=replace(s.target, items=(*items[: at.place], along, *items[at.place + 1 :])))
+
+
+def _how_far(d: Declarations, s: Assign, index: str) -> Expr | None:
+    """The extent that a recurrence states: a dim or a param, where all that it reads along its index is itself."""
+    circle = _circle(d, s.target.name)
+    if any(n in d.output_shapes for n in circle) or _read_along(d, circle):
+        return None
+    sizes = d.known_dims()
+    likely = index.upper() if index.upper() in sizes else sizes[0] if len(sizes) == 1 else idle_param(d)
+    return None if likely is None else Name(likely, s.target.span)
 
 
 def _less(item: Expr | Dots, offset: int) -> Expr:
@@ -138,7 +190,8 @@ def _less(item: Expr | Dots, offset: int) -> Expr:
 
 def _elsewhere(d: Declarations, s: Assign, late: dict[str, _Late]) -> tuple[str, ...]:
     """What the statements that read a recurrence become, each said at the first of those that it reads."""
-    order = list(dict.fromkeys(o.target.name for o in d.forward if o.target.name in late))
+    moving = [n for n, at in late.items() if not at.keeps]
+    order = list(dict.fromkeys(o.target.name for o in d.forward if o.target.name in moving))
     place, offset = late[s.target.name].place, late[s.target.name].offset
     item = (s.target.items or ())[place]
     if isinstance(item, Binder | Dots):  # another statement of this name is moved along that index
@@ -151,7 +204,7 @@ def _elsewhere(d: Declarations, s: Assign, late: dict[str, _Late]) -> tuple[str,
         if o.target.name in late or not read or read[0] != s.target.name:
             continue
         try:
-            lines.append(f"`{unparse_assign(_bounded(_moved(o, late), size))}`")
+            lines.append(f"`{unparse_assign(_bounded(_moved(d, o, late), size))}`")
         except _UnknownError:
             old, new = unparse(item), unparse(_less(item, offset))
             return (f"what stood at `{old}` stands at `{new}` then, also where it is read",)
@@ -192,15 +245,35 @@ def extent_along(d: Declarations, body: Assign, place: int, index: str) -> str:
     return "…"
 
 
-def one_back(d: Declarations, start: Assign, s: Assign, place: int) -> tuple[str, ...]:
-    """How a recurrence with a start at 0 that is written to the next element is written to its own."""
+def next_elements(d: Declarations, own: Sequence[Assign]) -> tuple[Assign, tuple[str, ...]] | None:
+    """Of the statements of a name the one to its next element, and what is said of it; None where that is no other.
+
+    `own`: the start, at 0 or outside, and that statement.
+    """
+    late = [(o, k) for o in own for k, i in enumerate(o.target.items or ()) if o.op == "=" and _is_next(i)]
+    if len(own) != 2 or len(late) != 1:
+        return None
+    s, place = late[0]
+    start = own[own[0] is s]
+    at = (start.target.items or ())[place : place + 1]
+    first = integer(at[0]) if at and not isinstance(at[0], Binder | Dots) else None
+    hints = _one_back(d, start, s, place, outside=first == -1) if first in (0, -1) else ()
+    return (s, hints) if hints else None
+
+
+def _is_next(item: Binder | Dots | Expr) -> bool:
+    step = _beside(item)
+    return step is not None and step.offset == 1
+
+
+def _one_back(d: Declarations, start: Assign, s: Assign, place: int, *, outside: bool) -> tuple[str, ...]:
+    """How a recurrence that is written to the next element is written to its own. `outside`: its start stands there."""
     items, name = s.target.items or (), s.target.name
-    item = items[place] if place < len(items) else None
-    step = None if item is None or isinstance(item, Dots | Binder) else shift_of(item)
-    if step is None or step.offset != 1:
-        return ()
-    if s.guard is None and (shifted := _an_index_less(s, step.index)) is not None:
-        return (_by_case(start, s, place, step.index, shifted),)
+    step = _beside(items[place])
+    assert step is not None
+    read = _read_along(d, _circle(d, name))
+    if s.guard is None and not outside and 1 in read:
+        return (_by_case(start, s, place, step.index, _an_index_less(s, step.index)),)
     others = [i.name if isinstance(i, Binder) else "..." if isinstance(i, Dots) else unparse(i) for i in items]
     before = ", ".join("-1" if k == place else other for k, other in enumerate(others))
     first = f"the start stands one place before the first element: `{name}[{before}] = {unparse(start.value)}`"
@@ -214,40 +287,15 @@ def one_back(d: Declarations, start: Assign, s: Assign, place: int) -> tuple[str
         or any(a.items[place : place + 1] != (Name(step.index, a.span),) for a in own)
     ):
         return (first, f"and an element is written at `{step.index}`, from what stands at `{step.index} - 1`")
-    moved = made.elsewhere or (f"what stood at `{step.index} + 1` stands at `{step.index}` then",)
-    return (first, f"and an element is written from the one before: `{unparse_assign(made.line)}`", *moved)
+    then = () if 1 in read else (f"what stood at `{step.index} + 1` stands at `{step.index}` then",)
+    moved = made.elsewhere or then
+    line = f"an element is written from the one before: `{unparse_assign(made.line)}`"
+    return (line, *moved) if outside else (first, f"and {line}", *moved)
 
 
-def _an_index_less(s: Assign, index: str, *, alone: bool = False) -> Expr | None:
-    """The value of `h[t + 1] = …` with `t - 1` for `t`; None where other tensors are not read at `t + 1` alone.
-
-    `alone`: also where no other is read along that index.
-    """
-    found: list[int] = []
-    back = Sum((("+", Name(index, s.span)), ("-", Number(1, s.span))), s.span)
-
-    def moved(e: Expr) -> Expr | None:
-        if e == Name(index, s.span):
-            return back
-        if not isinstance(e, Access):
-            return None
-        items: list[Expr | Dots] = []
-        for item in e.items:
-            step = shift_of(item)
-            if step == Step(index, 1):
-                found.append(1 if e.name != s.target.name else 0)
-                items.append(Name(index, item.span))
-            elif item == Name(index, s.span):
-                found.append(-1 if e.name != s.target.name else 0)
-                items.append(back)
-            elif not isinstance(item, Dots) and any(n == Name(index, s.span) for n in nodes(item)):
-                found.append(-1)
-            else:
-                items.append(item)
-        return replace(e, items=tuple(items))
-
-    value = transform(s.value, moved)
-    return value if (alone or 1 in found) and -1 not in found else None
+def _an_index_less(s: Assign, index: str) -> Expr:
+    """The value of a statement with `t - 1` for `t`."""
+    return spread.at(s.value, index, Sum((("+", Name(index, s.span)), ("-", Number(1, s.span))), s.span))
 
 
 def _by_case(start: Assign, s: Assign, place: int, index: str, value: Expr) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Label, Span
@@ -20,7 +20,7 @@ from opgen.lower.lost import hangs_on_lost
 from opgen.lower.recurrence_ahead import table_ahead
 from opgen.lower.recurrence_components import components_go_on
 from opgen.lower.recurrence_ends import target_with_end
-from opgen.lower.recurrence_next import extent_along, from_0, to_its_own
+from opgen.lower.recurrence_next import extent_along, from_0, next_elements, to_its_own
 from opgen.lower.recurrence_table import MOVED, of_table, without_border
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.start_within import comes_to_it, is_element, is_inside, sized
@@ -286,20 +286,34 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     return f"a recurrence reads another position, such as `{e.name}[{', '.join(shown)}]`; a new value is a new name"
 
 
-def nothing_goes_on(d: Declarations, name: str, starts: Sequence[Assign], bag: Bag) -> None:
-    """A start without a recurrence, or a recurrence that is written to its next element."""
+def nothing_goes_on(d: Declarations, lacking: Mapping[str, Sequence[Assign]], bag: Bag) -> None:
+    """Starts without a recurrence, or recurrences that are written to their next elements. In go their statements."""
+    told = [_written_beside(d, name, own, bag) for name, own in lacking.items()]
+    if any(told):
+        return
+    name, starts = next(iter(lacking.items()))
     for s in starts:
-        beside = [i for i in s.target.items or () if not isinstance(i, Binder) and shift_of(i) is not None]
-        own = to_its_own(d, s)
-        if own is not None and len(beside) == 1 and not isinstance(beside[0], Dots):
-            bag.error("OPG241", "this is no plain index", beside[0].span, hints=from_0(d, s) or own.hints)
-            return
         if lines := table_ahead(d, s):
             bag.error("OPG241", "these are no plain indices", s.target.span, hints=lines)
             return
     message, hints = f"`{name}` has a start and nothing that goes on from it", components_go_on(d, name, starts)
     message = f"the components of `{name}` read one another" if hints else message
     bag.error("OPG250", message, starts[0].target.span, hints=hints)
+
+
+def _written_beside(d: Declarations, name: str, own: Sequence[Assign], bag: Bag) -> bool:
+    """Whether a name is written beside its index, which goes to the bag."""
+    if (late := next_elements(d, own)) is not None and not from_0(d, late[0]):
+        message = f"`{name}` is assigned as a whole and by components"
+        bag.error("OPG217", message, late[0].target.span, hints=late[1])
+        return True
+    for s in own:
+        beside = [i for i in s.target.items or () if not isinstance(i, Binder) and shift_of(i) is not None]
+        line = to_its_own(d, s)
+        if line is not None and len(beside) == 1 and not isinstance(beside[0], Dots):
+            bag.error("OPG241", "this is no plain index", beside[0].span, hints=from_0(d, s) or line.hints)
+            return True
+    return False
 
 
 def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:

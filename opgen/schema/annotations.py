@@ -30,7 +30,7 @@ _TIMES = re.compile(rf"\[({_TYPE})\]\s*\*\s*(\d+)|(\d+)\s*[*x]?\s*(?:\[({_TYPE})
 _OF_TYPES = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)\[(.*)\]", re.IGNORECASE)
 _LITERAL = re.compile(r"(?:\w+\.)?Literal\[(.+)\]")
 _LIST = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)(?:\[.*\])?", re.IGNORECASE)
-_TENSOR = re.compile(r"([\w.]+\.)?(nd)?(tensor|array)", re.IGNORECASE)
+_TENSOR = re.compile(r"([\w.]+\.)?((nd)?(tensor|array)|parameter|vector|matrix)", re.IGNORECASE)
 _SIZE = r"(?:[A-Z]\w*|\d+|\.\.\.)"
 _ARRAY = re.compile(
     rf"(?P<type>[A-Za-z][\w.]*)?\[ *(?P<dims>{_SIZE}(?: *, *{_SIZE}| +{_SIZE})*) *\]|(?P<words>{_SIZE}(?: +{_SIZE})+)"
@@ -66,15 +66,25 @@ def of_param(text: str) -> str:
         return LIST_OF_TYPES if inner is None else f"{LIST_OF_TYPES}, and what may be missing has `default: null`"
     if inner in ("float", "int", "bool"):
         return f"write `type: {inner}, default: null`: without a default it is required"
-    if _TENSOR.fullmatch(inner or text):
+    if is_tensor(text):
         return "tensors are declared under `inputs`" + (", one that may be missing as `{optional: true}`" * bool(inner))
     return ""
+
+
+def is_tensor(text: str) -> bool:
+    """Whether a type is that of a tensor, perhaps of one that may be missing."""
+    return _TENSOR.fullmatch(_inner(text) or text) is not None
+
+
+def may_be_missing(text: str) -> bool:
+    """Whether a type says that there may be nothing."""
+    return _inner(text) is not None
 
 
 def of_input(text: str) -> str:
     """What to write for an input whose fields are an annotation."""
     inner = _inner(text)
-    if not _TENSOR.fullmatch(inner or text):
+    if not is_tensor(text):
         fields = "" if inner else as_shape(text)
         return f"write `{fields}`" if fields else ""
     return "write `{optional: true}`" if inner else "leave it away: every input is a tensor"

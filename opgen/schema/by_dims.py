@@ -35,7 +35,7 @@ def stated_by_shape(root: Mapping, loc: Items[object], given: object) -> tuple[s
     """A hint for `tests: {sizes: …}` with a list in it, or as a list; nothing where something else is wrong."""
     if tuple(loc[:2]) != ("tests", "sizes") or not isinstance(given, Sequence):
         return ()
-    shapes = _shapes(root)
+    shapes = shapes_of(root)
     stated = _stated(root, "sizes")
     if isinstance(stated, Mapping):
         each = [sizes_by_dims(shapes.get(k.text, ()), _list(v)) for k, v in stated.entries if isinstance(v, Sequence)]
@@ -55,7 +55,7 @@ def cases_by_shape(root: Mapping, loc: Items[object], given: object) -> tuple[st
     cases = _stated(root, "cases")
     if tuple(loc[:2]) != ("tests", "cases") or (isinstance(given, Mapping) and given is not cases):
         return ()
-    shapes = _shapes(root)
+    shapes = shapes_of(root)
     found: list[dict[str, int] | None] = [None]
     match cases:
         case Mapping(entries=entries):
@@ -103,7 +103,7 @@ def _together(given: Items[tuple[Items[str], Node]]) -> dict[str, int] | None:
     return whole or None
 
 
-def _shapes(root: Mapping) -> dict[str, tuple[str, ...]]:
+def shapes_of(root: Mapping) -> dict[str, tuple[str, ...]]:
     """The declared shapes of the inputs."""
     inputs = root.get("inputs")
     found: dict[str, tuple[str, ...]] = {}

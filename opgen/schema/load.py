@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from opgen.diagnostics.model import Bag, Source, Span
 from opgen.diagnostics.suggest import closest, exact, listed
+from opgen.schema.annotations import is_tensor
 from opgen.schema.bounds import both, of_fields
 from opgen.schema.by_dims import cases_by_shape, stated_by_shape
 from opgen.schema.checks import check
@@ -27,6 +28,7 @@ from opgen.schema.module_checks import mode_among
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 from opgen.schema.of_tests import gathered
+from opgen.schema.read_shapes import as_input, has_shape
 from opgen.schema.unknown import WITHIN, by_absence, by_choice, by_value, text_cut
 from opgen.schema.yaml_hints import LACKING
 from opgen.schema.yaml_nodes import parse, without_blank
@@ -149,10 +151,11 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
             spec = OpSpec.model_validate(readable)
         except ValidationError:  # consequences of what is reported already
             return None
-    told = frozenset(bag.items)
+    told, doubted = frozenset(bag.items), bag.doubted
     check(spec, bag)
-    if bag.doubted:
-        sure = independent((d for d in bag.items if d not in told), bag.doubted, spec)
+    _replaced(bag)
+    if doubted:
+        sure = independent((d for d in bag.items if d not in told), doubted, spec)
         bag.keep([d for d in bag.items if d in told or d in sure])
     if isinstance(spec.backward, Callee) and spec.backward.library == "numpy":  # nothing could differentiate it
         spec = spec.model_copy(update={"once_differentiable": True})
@@ -160,7 +163,7 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
 
 
 def _replaced(bag: Bag) -> None:
-    """Drop how a list is written where something else than a list has to stand, which is told in its place."""
+    """Drop how a list or a text is written where something else has to stand, which is told in its place."""
     others = [d.span for d in bag.items if d.code != "OPG106"]
     bag.keep([d for d in bag.items if d.code != "OPG106" or d.span not in others])
 
@@ -224,8 +227,11 @@ class _Report:
                 context = item["ctx"]
                 offender = context["node"] or item["input"]
                 place = self.place(offender, item["loc"])
+                if has_shape(self.root, item["loc"], offender):
+                    return self.harmless(item)  # a tensor among params, which is told at its shape
                 by_shape = cases_by_shape(self.root, item["loc"], offender)
-                hints = by_shape or context["hints"] or stated_by_shape(self.root, item["loc"], offender)
+                hints = by_shape or as_input(self.root, item["loc"], offender) or context["hints"]
+                hints = hints or stated_by_shape(self.root, item["loc"], offender)
                 self.bag.error(context["code"], context["message"], place, label=context["label"], hints=hints)
                 if context["meant"] is not None and not by_shape:
                     self.replaced[id(offender)] = context["meant"]
@@ -321,6 +327,8 @@ class _Report:
                 return  # told with the first
         if owner in WITHIN and isinstance(node, Mapping):  # it may be an entry of its own
             self.bag.doubt(frozenset((name,)))
+        if owner == "an input" and isinstance(node, Scalar) and is_tensor(node.text):  # of a shape that is not said
+            self.bag.doubt(frozenset((str(fields.key),)))
         hints = hints or ((cut.hint,) if cut is not None else ())
         notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span

@@ -7,9 +7,11 @@ import re
 from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.schema.dtypes import WITHOUT_GRADIENT
-from opgen.schema.formula import Word
+from opgen.schema.formula import Formula, Word
+from opgen.schema.grids import of_grid
 from opgen.schema.model import ModuleSpec, OpSpec
 from opgen.schema.nodes import Mapping, Node
+from opgen.schema.read_shapes import read_shape
 from opgen.schema.references import no_repeats, refers, refers_to_dim
 
 _MODES = ("training", "train", "is_training", "is_train", "in_training", "train_mode", "training_mode")
@@ -36,7 +38,12 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
             bag.error("OPG117", message, name.span, label="no tensor of the module", hints=hints)
         elif shape is None or any(item.text == "..." for item in shape):
             message = f"`{name}` has batch dims, and a module gives its own tensors a fixed shape"
-            bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: [K]}}`",))
+            bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: {_read(spec, name)}}}`",))
+            bag.doubt(frozenset((str(name),)))
+    for k, (name, made) in enumerate((*module.parameters, *module.buffers)):
+        if said := of_grid(spec, str(name), made, trained=k < len(module.parameters)):
+            message = f"`{made.text.strip()}` is not an initialiser"
+            bag.error("OPG121", message, made.whole, label="not a function of torch.nn.init", hints=said)
     arguments = [(param.name, param.span) for param in spec.params]
     for dim, argument in module.dims.items():
         is_param = any(param.name == dim for param in spec.params)
@@ -50,6 +57,14 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
         _training(spec, module.training, bag)
     else:
         _without_mode(spec, bag)
+
+
+def _read(spec: OpSpec, name: str) -> str:
+    """The fixed shape that a tensor of a module has by how the formula reads it, or an example of one."""
+    shapes = {str(t.name): tuple(i.text for i in t.shape) for t in spec.inputs if t.shape is not None}
+    shape = read_shape(spec.forward.text, shapes, name) if isinstance(spec.forward, Formula) else ""
+    fixed = shape.replace("..., ", "").replace("...", "")
+    return fixed or "[K]"
 
 
 def _is_a_param(spec: OpSpec, name: Word, bag: Bag) -> bool:

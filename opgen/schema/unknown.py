@@ -7,8 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from opgen.diagnostics.suggest import closest, edits
+from opgen.schema.annotations import is_tensor
 from opgen.schema.cases import in_flow
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+from opgen.schema.read_shapes import of_type
 from opgen.schema.starts import of_start
 
 _STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\[[^\]\n]*\])?\s*(?:[+*]|max|min)?=(?!=)")
@@ -51,6 +53,8 @@ def by_value(name: str, node: object, beside: Node, owner: str, root: Mapping | 
         return None, (f"leave it away: only what may be missing says so, by `{_MISSING[owner]}`",)
     if name in _MAYBE and owner in _MISSING and (owner == "a param" or name not in ("optional", "nullable")):
         return None, (f"write `{_MISSING[owner]}`",)
+    if owner == "an input" and root is not None and isinstance(node, Scalar) and is_tensor(node.text):
+        return None, of_type(root, str(beside.key), node.text)
     if owner == "a spec" and root is not None and (said := of_start(name, node, root)):
         return None, said
     if owner in WITHIN and isinstance(beside, Mapping) and beside.key is not None:

@@ -1,0 +1,128 @@
+"""Elements of what keeps its index, `cumsum[i](x[i])[::-1]`: it has a name in front of the statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opgen.diagnostics.model import Span
+from opgen.lang.groups import Within
+from opgen.lang.layout import layout, spelled
+from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
+from opgen.lang.notes import Notes
+from opgen.lang.own_axes import with_own_axes
+from opgen.lang.products import reindexed
+from opgen.lang.slices import Item, Slice, read_at, total
+from opgen.lang.spread import Named, Spread, size_at
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import integer, names_read, nodes, transform
+
+_MOVING = ("diff", "flip", "fliplr", "flipud", "glu", "interpolate", "roll", "upsample")  # read at other places
+
+
+def spread_named(notes: Notes, name: str, args: Sequence[Expr], named: Named) -> Spread | None:
+    """What a call of another library means that has axes of its own; what keeps its index is moved by its name."""
+    words = notes.words
+
+    def step(e: Expr) -> Expr | None:
+        nonlocal words
+        if not isinstance(e, Reduction) or not words.reductions.get(e.name) or len(e.binders) != 1:
+            return None
+        free = layout(words, spelled(words, e.body))
+        sizes = {i: extent(notes, spelled(words, e.body), i) for i in free}
+        places = tuple(Dots(e.span) if i == "..." else Name(i, e.span) for i in free)
+        read = named_first(notes, e, places, e.span)
+        words = words if read is None else _with(words, read.name, sizes)
+        return read
+
+    made = [transform(a, step) for a in args] if name in _MOVING else args
+    return with_own_axes(words, name, made, named, notes.results)
+
+
+def named_first(notes: Notes, e: Reduction, items: Sequence[Item], at: Span) -> Access | None:
+    """The read of such elements, the line of their name noted; None where something is not clear."""
+    words, binder = notes.words, e.binders[0]
+    whole = spelled(words, e.body)
+    free = layout(words, whole)
+    if isinstance(binder, Binder) and binder.name not in free and len(free) == 1 and _is_whole(notes, e.body):
+        whole, free = reindexed(whole, {free[0]: binder.name}), (binder.name,)
+    name = f"{e.name}_{whole.name if isinstance(whole, Access | Name) else 'x'}"
+    if not isinstance(binder, Binder) or binder.name not in free or words.knows(name) or name in words.letters:
+        return None
+    sizes = {i: extent(notes, whole, i) for i in free}
+    places: tuple[Expr | Dots, ...] | None = None
+    if any(isinstance(i, Slice) or (isinstance(i, Dots) and "..." not in free) for i in items):
+        places = _sliced(notes, e, name, items, sizes, at)
+    if places is None:
+        given = [i if isinstance(i, Dots) else spelled(words, i) for i in items if not isinstance(i, Slice)]
+        if len(given) != len(items) or len(given) not in (1, len(free)):
+            return None
+        own = free if len(given) == len(free) else (binder.name,)
+        other = {i: _from_the_end(item, sizes[i]) for i, item in zip(own, given, strict=True)}
+        if any(isinstance(item, Dots) != (i == "...") for i, item in other.items()):
+            return None
+        places = tuple(other.get(i, Dots(at) if i == "..." else Name(i, at)) for i in free)
+        notes.moved |= {n: size for i, item in other.items() if (size := sizes[i]) and (n := _back(item, size))}
+    shown = [i if size is None or size_at(words, whole, i) else f"{i} < {unparse(size)}" for i, size in sizes.items()]
+    line = f"{name}[{', '.join(shown)}] = {unparse(replace(e, body=whole))}"
+    notes.within.append(Within((line,), e, free, "", f"for elements of `{e.name}`, name them all"))
+    return Access(name, places, e.span.to(at), e.span)
+
+
+def _is_whole(notes: Notes, e: Expr) -> bool:
+    """Whether a tensor is read without an index of its own: bare, or by slices."""
+    return isinstance(e, Name) or (isinstance(e, Access) and bool(notes.parts.get(e.name_span.start)))
+
+
+def _from_the_end(item: Expr | Dots, size: Expr | None) -> Expr | Dots:
+    """A place that is counted from the end, `-1`, counted from the start."""
+    below = None if isinstance(item, Dots) else integer(item)
+    if isinstance(item, Dots) or below is None or below >= 0 or size is None:
+        return item
+    return total([(1, size), (1, item)], item.span)
+
+
+def _sliced(
+    notes: Notes, e: Reduction, name: str, items: Sequence[Item], sizes: dict[str, Expr | None], at: Span
+) -> tuple[Expr | Dots, ...] | None:
+    """Where slices of a tensor of this name and these sizes read; how far they run is noted."""
+    if not all(isinstance(size, Name | Number) for i, size in sizes.items() if i != "..."):
+        return None
+    found = read_at(_with(notes.words, name, sizes), name, items, notes.left, notes.bound, at)
+    if found is None:
+        return None
+    notes.parts[e.span.start] = found[1]
+    return found[0]
+
+
+def _with(words: Vocabulary, name: str, sizes: dict[str, Expr | None]) -> Vocabulary:
+    """A vocabulary with one more tensor, by its indices and how far they run."""
+    shape = tuple("..." if size is None else unparse(size) for size in sizes.values())
+    return replace(words, letters=words.letters | {name: (*sizes,)}, shapes=words.shapes | {name: shape})
+
+
+def extent(notes: Notes, whole: Expr, index: str) -> Expr | None:
+    """How far an index of a value runs: as what it reads there, from the first or from the last element on."""
+    words = notes.words
+    if (size := size_at(words, whole, index)) is not None:
+        return size
+    for a in (n for n in nodes(whole) if isinstance(n, Access)):
+        if (size := notes.parts.get(a.name_span.start, {}).get(index)) is not None:
+            return size
+        for item, dim in zip(a.items, words.shapes.get(a.name, ()), strict=False):
+            size = Number(int(dim), a.span) if dim.isdigit() else Name(dim, a.span)
+            if dim != "..." and _back(item, size) == index:
+                return size
+    return None
+
+
+def _back(item: Expr | Dots, size: Expr) -> str:
+    """The index by which a position counts from the last element, `n` of `N - 1 - n`; empty for any other."""
+    if isinstance(item, Dots):
+        return ""
+    for index in (n for n in names_read(item) if n != unparse(size)):
+        back = total([(1, size), (-1, Number(1, item.span)), (-1, Name(index, item.span))], item.span)
+        if total([(1, item)], item.span) == back:
+            return index
+    return ""

@@ -337,7 +337,15 @@ OPGEN_INLINE void lanes(int64_t size, const Body& body) {
     lanes_at<Lanes, 0>(i, body);
     i += Lanes;
   }
-  for (int lane = 0; i < size; ++i, ++lane) body(i, lane);
+  int lane = 0;
+  if constexpr (Lanes > 8) {  // of a row of few points this is most of what there is
+    if (i + Lanes / 2 <= size) {
+      lanes_at<Lanes / 2, 0>(i, body);
+      i += Lanes / 2;
+      lane = Lanes / 2;
+    }
+  }
+  for (; i < size; ++i, ++lane) body(i, lane);
 }
 
 inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }

@@ -87,10 +87,11 @@ OPGEN_INLINE T joined(const T* partial) {
     return joined<Lanes / 2, Op>(half);
   }
 }
-// All of a row of so many points: a short one has not come to the second half of its lanes.
+// All of a row of so many points: a short one has not come to all of its lanes.
 template <typename Op, typename T, int Lanes>
 OPGEN_INLINE T joined(const T (&partial)[Lanes], int64_t points = INT64_MAX) {
   if constexpr (Lanes == row_lanes) {
+    if (points <= Lanes / 4) return joined<Lanes / 4, Op>(static_cast<const T*>(partial));
     if (points < Lanes) return joined<Lanes / 2, Op>(static_cast<const T*>(partial));
   }
   return joined<Lanes, Op>(static_cast<const T*>(partial));

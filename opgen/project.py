@@ -23,7 +23,7 @@ from opgen.diagnostics.suggest import listed
 from opgen.pipeline import SpecFile, Stage, Target
 from opgen.version import __version__
 from opgen.write.cache import build_key, is_fresh, origins, remember
-from opgen.write.compare import Change, Status, Unit, compare, read_manifest, record_changes, removal
+from opgen.write.compare import Change, Status, Unit, compare, done, read_manifest, record_changes, removal
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, spec_label
 from opgen.write.refused import edited, foreign_files
@@ -329,7 +329,7 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
                 return False
             if not run.check:
                 commit(run.out, changes, folder=unit.folder, pending=unit.pending, force=run.force)
-            run.changes += changes
+            run.changes += changes if run.check else map(done, changes)
     except OutsideError as e:
         run.bag.error("OPG504", f"'{e}' would leave the output folder {run.out}", None)
         return False

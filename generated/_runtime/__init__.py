@@ -25,12 +25,14 @@ from .arguments import (
 from .buffers import overwrite, snapshot
 from .choice import use_backend
 from .complex import complex_dtype, joined, parts, real_dtype
+from .constructors import takes_named
 from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
 from .inlining import inline, set_inline
+from .missing import takes_missing
 from .native import add_function, calls, entry, kernel, load_library
 from .out import write_out
-from .refused import keyword_error, takes_named
+from .refused import keyword_error
 from .registration import added, decompositions, filled, once_differentiable, or_zero, overload_call, register
 from .sharding import Sharding, placements
 
@@ -77,6 +79,7 @@ __all__ = [
     "set_inline",
     "size_error",
     "snapshot",
+    "takes_missing",
     "takes_named",
     "use_backend",
     "write_out",

@@ -23,6 +23,7 @@ import torch
 
 from . import choice, libraries, private
 from .batching import parameters
+from .missing import takes_missing
 from .naming import NAMESPACE
 
 LIBRARY_NAMESPACE = f"{NAMESPACE}_native"
@@ -107,6 +108,7 @@ def known() -> tuple[Any, ...]:
 def add_function(op: str, function: Callable[..., Any]) -> None:
     """Keep `function.backend` up to date; `function` has the name of the operator from now on."""
     function.__name__ = function.__qualname__ = op
+    takes_missing(function)
     _functions[op] = function
     function.backend = described(op)
 

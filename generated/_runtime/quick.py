@@ -58,11 +58,17 @@ def caller(op: Forward) -> Callable[..., Any]:
     def inlined(given: Arguments, *params: Any) -> Any:
         return op.inlined(*operands(d.name, names, d.kinds, given), *params)
 
-    def made(_: Arguments, *params: Any) -> Any:
-        for check in checks:
-            check(*params)
-        calls.torch += 1
-        results = as_tuple(op.formula(*[params[k] for k in op.order]))
+    def made(given: Arguments, *params: Any) -> Any:
+        try:
+            for check in checks:
+                check(*params)
+            calls.torch += 1
+            results = as_tuple(op.formula(*[params[k] for k in op.order]))
+        except Exception as error:
+            worded = refused.reworded(d, given, params, error)
+            if worded is error:
+                raise
+            raise worded from None
         return op.packed([r.contiguous() if k == 0 else r.clone() for k, r in enumerate(results)])  # no shared memory
 
     compiling, exporting = torch.compiler.is_dynamo_compiling, torch.compiler.is_exporting

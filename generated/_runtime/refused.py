@@ -11,24 +11,21 @@ that the caller has never seen.
 from __future__ import annotations
 
 import difflib
-import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from . import native
-from .arguments import QUANTISED, domain_error, operands
+from .arguments import QUANTISED, operands
+from .missing import Missing
 
 if TYPE_CHECKING:
     from .dispatch import Definition
-
-Self = TypeVar("Self")
-Given = ParamSpec("Given")
 
 _KINDS = {
     "int": (int, torch.SymInt),
@@ -36,14 +33,19 @@ _KINDS = {
     "bool": (bool,),
     "str": (str,),
 }
+_INTEGERS = "i1u248"  # kinds of operands
 _SHORT = 40  # characters of numbers that are shown
-_DEVICES = ("cpu", "cuda", "meta", "mps", "xpu")
 _WORDS = {"int": "an int", "float": "a float", "bool": "a bool", "str": "a string"}
 
 
 def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
     """The error of a call of the operator's function that failed, in words that its caller understands."""
     function = native.function(d.name)
+    if function is not None and (missing := _missing(function, (*given, *params))):
+        how = _parts(d, given, params) or f"; it takes {', '.join(signature(function).parameters)}"
+        return TypeError(f"{d.name} is missing {_listed(missing)}{how}")
+    if is_ours(d.name, error) and (told := _shape_fault(d, given, params, str(error))):
+        return ValueError(f"{d.name}: {told}{_parts(d, given, params)}")
     if function is not None and isinstance(error, TypeError) and (keyword := _keyword(d, function, given, params)):
         return TypeError(f"{error!s}{keyword}")
     if isinstance(error, TypeError) and re.fullmatch(rf"{d.name}: \w+ must be a Tensor, not \w+", str(error)):
@@ -54,14 +56,71 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     values = (*given, *params)
     for (name, parameter), value in zip(expected, values, strict=False):
         wanted = str(parameter.annotation)
-        fault = _fault(wanted, value)
-        if fault:
+        told = fault(wanted, value)
+        if told:
             one_of = _choices(d, name, given, params) if wanted == "str" else ""
-            return TypeError(f"{d.name}: {name} must be {one_of or fault}")
+            return TypeError(f"{d.name}: {name} must be {one_of or told}")
     for (name, _), value in zip(expected, values, strict=False):
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
             return TypeError(f"{d.name}: {name} must be a dense tensor, not {_layout(value)}")
     return error
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _missing(function: Callable[..., Any], values: Sequence[Any]) -> list[str]:
+    """The arguments that a call leaves out though they are needed."""
+    return [n for n, v in zip(signature(function).parameters, values, strict=False) if isinstance(v, Missing)]
+
+
+def _shape_fault(d: Definition, given: Sequence[Any], params: Sequence[Any], error: str) -> str:
+    """What is said of the shape that is to blame; empty where none is, or another operand before it.
+
+    Types are looked at before shapes, but an argument too many or too few moves all that follow.
+    """
+    names = d.operands or d.inputs
+    blamed = re.match(rf"{d.name}: (\w+)(?: must |\[)", error)
+    if blamed is None or blamed[1] not in names:
+        return ""
+    tensors = [v if isinstance(v, Tensor) else None for v in given]
+    dtypes = {"f": torch.float32, "c": torch.complex64, "i": torch.int64, "b": torch.bool} | QUANTISED
+    try:
+        alike = [
+            v if v is None else torch.empty(v.shape, dtype=dtypes[kind], device="meta")
+            for v, kind in zip(tensors, d.kinds, strict=True)
+        ]
+        told = _checked(d, operands(d.name, names, d.kinds, alike), params)
+    except RuntimeError:  # nested tensors have no shape
+        return ""
+    first = re.match(r"\w+(?= must have shape |\[)", told)
+    earlier = first is not None and first[0] in names[: names.index(blamed[1])]
+    return told if earlier or error == f"{d.name}: {told}" else ""
+
+
+def _parts(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """How to pass a tensor of integers that holds several operands, as two rows of the ends of edges; else empty."""
+    names = d.operands or d.inputs
+    for k, (kind, whole) in enumerate(zip(d.kinds, given, strict=True)):
+        if kind not in _INTEGERS or not isinstance(whole, Tensor) or whole.dim() != 2:
+            continue
+        for axis, place in enumerate(("", ":, ")):
+            count, after = whole.shape[axis], [*given[k + 1 :]]
+            if not 1 < count <= len(names) - k or d.kinds[k : k + count] != kind * count:
+                continue
+            spare = [j for j, v in enumerate(after) if v is None or isinstance(v, Missing)][: count - 1]
+            after = [v for j, v in enumerate(after) if j not in spare]
+            try:
+                tried = operands(d.name, names, d.kinds, [*given[:k], *whole.unbind(axis), *after])
+                fits = not _checked(d, tried, params)
+            except (RuntimeError, TypeError, ValueError):
+                continue
+            if fits:
+                held = _listed(names[k : k + count])
+                parts = ", ".join(f"edge_index[{place}{i}]" for i in range(count))
+                return f"; where one tensor holds {held}, pass its parts, as in {parts}"
+    return ""
 
 
 def _made(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
@@ -117,7 +176,7 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
     kinds = [(p.name, str(p.annotation)) for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "out"]
     if not isinstance(wrong, int | float):
         others = [None if v is wrong else v for v in given]
-        taking = [n for n, kind in kinds if not _fault(kind, wrong) and _takes(d, n, others, params, wrong)]
+        taking = [n for n, kind in kinds if not fault(kind, wrong) and _takes(d, n, others, params, wrong)]
         near = [_misspelt(d, n, others, params, wrong) for n, kind in kinds if kind == "str"]
         words = [f"{n}={wrong!r}" for n in taking] or [told for told in near if told]
         return f"; params are keywords: {' or '.join(words)}" if words else ""
@@ -171,21 +230,38 @@ def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:
     return None
 
 
-def keyword_error(function: Callable[..., Any], misplaced: Sequence[Any], unknown: Mapping[str, Any]) -> TypeError:
+def keyword_error(
+    function: Callable[..., Any], given: Sequence[Any], misplaced: Sequence[Any], unknown: Mapping[str, Any]
+) -> TypeError:
     """The error of a call with more arguments by position than there are tensors, or with keywords that it has not."""
     taken, name = signature(function).parameters.values(), function.__name__
     if unknown:
-        names = [p.name for p in taken]
-        return _no_argument(name, next(iter(unknown)), names, names)
+        return _unknown(function, given, unknown)
     operands = [p.name for p in taken if p.kind is p.POSITIONAL_OR_KEYWORD]
     params = [(p.name, str(p.annotation)) for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "out"]
-    words = [f"{n}={v!r}" for (n, kind), v in zip(params, misplaced, strict=False) if not _fault(kind, v)]
-    alone = [f"{n}={v!r}" for n, kind in params for v in misplaced[:1] if not _fault(kind, v)]
+    words = [f"{n}={v!r}" for (n, kind), v in zip(params, misplaced, strict=False) if not fault(kind, v)]
+    alone = [f"{n}={v!r}" for n, kind in params for v in misplaced[:1] if not fault(kind, v)]
     words = alone if len(alone) == len(misplaced) == 1 else words  # the one param that it can be
     meant = f", as in {name}({', '.join((*operands, *words))})" if len(words) == len(misplaced) else ""
     names = f": {', '.join(n for n, _ in params)}"
     told = f"{name}: takes {len(operands)} by position ({', '.join(operands)}), not {len(operands) + len(misplaced)}"
     return TypeError(f"{told}; params are keywords{meant or names}")
+
+
+def _unknown(function: Callable[..., Any], given: Sequence[Any], unknown: Mapping[str, Any]) -> TypeError:
+    """The error of a call with keywords that a function has not."""
+    taken, missing, word = signature(function).parameters, _missing(function, given), next(iter(unknown))
+    left = [n for n, p in taken.items() if n in missing or p.default is not p.empty]
+    kinds = {n: str(taken[n].annotation) for n in missing}
+    near = nearest(word, left) or only(kinds, unknown)
+    return no_argument(function.__name__, word, near, list(taken))
+
+
+def only(missing: Mapping[str, str], unknown: Mapping[str, Any]) -> list[str]:
+    """The one argument that is missing, with its type, where there is one keyword that is unknown, and fits."""
+    if len(missing) != 1 or len(unknown) != 1:
+        return []
+    return [n for n, kind in missing.items() if not fault(kind, *unknown.values())]
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:
@@ -195,73 +271,13 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
     return whole.replace(parameters=[p for p in whole.parameters.values() if p.kind not in stars])
 
 
-def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:
-    """A constructor that names its arguments where it is given another one, or another type than one has."""
-    kinds = {n: str(p.annotation) for n, p in list(inspect.signature(init).parameters.items())[1:]}
-    names = list(kinds)
-
-    @functools.wraps(init)
-    def named(self: Self, /, *args: Given.args, **kwargs: Given.kwargs) -> None:
-        unknown = next((name for name in kwargs if name not in names), None)
-        if unknown is not None:
-            left = [name for name in names[len(args) :] if name not in kwargs]
-            raise _no_argument(type(self).__name__, unknown, left, names)
-        if len(args) > len(names):
-            raise TypeError(f"{type(self).__name__} takes {len(names)} arguments ({', '.join(names)}), not {len(args)}")
-        passed = (*zip(names, args, strict=False), *kwargs.items())
-        for name, value in passed:
-            fault = _place_fault(kinds[name], value) if kinds[name].startswith("torch.") else _fault(kinds[name], value)
-            if fault:
-                raise TypeError(f"{type(self).__name__}: {name} must be {fault}")
-        try:
-            init(self, *args, **kwargs)
-        except RuntimeError as error:
-            if "floating point and complex dtype can require gradients" in str(error):
-                dtype = next(v for n, v in passed if kinds[n].startswith("torch.dtype"))
-                told = f"dtype must be one of floating-point numbers, as parameters are, not {dtype}"
-                raise TypeError(f"{type(self).__name__}: {told}") from None
-            name, size = _negative([(n, v) for n, v in passed if kinds[n] == "int"], str(error))
-            if not name:
-                raise
-            raise domain_error(type(self).__name__, name, size, f"{name} >= 0") from None
-
-    return named
-
-
-def _place_fault(wanted: str, value: Any) -> str:
-    """What the device or the dtype of a module must be and is not; empty where torch takes it for one."""
-    if value is None or isinstance(value, torch.device | torch.dtype):
-        fits = value is None or isinstance(value, torch.dtype) == wanted.startswith("torch.dtype")
-        return "" if fits else f"a {wanted.partition(' ')[0]}, not {value}"
-    if wanted.startswith("torch.dtype"):
-        word = value if isinstance(value, str) else getattr(value, "__name__", "") or str(value)
-        meant = getattr(torch, {"int": "int64"}.get(word, word).removeprefix("torch."), None)
-        return f"a torch.dtype, not {value!r}" + (f"; write {meant}" if isinstance(meant, torch.dtype) else "")
-    try:
-        torch.device(value)
-    except (RuntimeError, TypeError):
-        word = value.lower() if isinstance(value, str) else ""
-        kind, _, number = word.partition(":")
-        near = "cuda" if kind in ("gpu", "nvidia") else next(iter(difflib.get_close_matches(kind, _DEVICES, 1)), "")
-        meant = f"{near}:{number}" if number.isdecimal() else near
-        return f"a device such as 'cpu' or 'cuda', not {value!r}" + (f"; did you mean {meant!r}?" if near else "")
-    return ""
-
-
-def _negative(numbers: Sequence[tuple[str, int]], error: str) -> tuple[str, int]:
-    """The size, with its name, that torch refuses for a tensor; no name where it refuses something else."""
-    found = re.search(r"negative dimension (-\d+)", error)
-    return next(((n, v) for n, v in numbers if found and int(v) == int(found[1])), ("", 0))
-
-
-def _no_argument(owner: str, unknown: str, left: Sequence[str], names: Sequence[str]) -> TypeError:
-    """The error of a keyword that none of the names is; one of those `left` may be meant."""
-    near = _nearest(unknown, left)
+def no_argument(owner: str, unknown: str, near: Sequence[str], names: Sequence[str], also: str = "") -> TypeError:
+    """The error of a keyword that none of the names is; those that are `near` may be meant."""
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return TypeError(f"{owner} has no argument {unknown}; {hint}it takes {', '.join(names)}")
+    return TypeError(f"{owner} has no argument {unknown}; {hint}it takes {', '.join(names)}{also}")
 
 
-def _nearest(unknown: str, names: Sequence[str]) -> list[str]:
+def nearest(unknown: str, names: Sequence[str]) -> list[str]:
     """The names that one is most like, if any: several where they are equally near."""
     alike = {name: difflib.SequenceMatcher(None, name, unknown).ratio() for name in names}
     near = difflib.get_close_matches(unknown, names, 1)
@@ -272,7 +288,7 @@ def is_ours(name: str, error: Exception) -> bool:
     return str(error).startswith(f"{name}: ")
 
 
-def _fault(wanted: str, value: Any) -> str:
+def fault(wanted: str, value: Any) -> str:
     """What an argument must be and is not; empty where it is."""
     base, _, null = wanted.partition(" | ")
     if value is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import alpha_compositing
 
 
@@ -19,6 +20,7 @@ class AlphaCompositing(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, alpha: Tensor, colour: Tensor) -> tuple[Tensor, ...]:
         """Call `alpha_compositing`."""
         return alpha_compositing(alpha, colour)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import attention
 
 
@@ -25,12 +25,13 @@ class Attention(torch.nn.Module):
     is_causal: bool
     scale: float | None
 
-    @takes_named
+    @takes_named()
     def __init__(self, is_causal: bool = False, scale: float | None = None) -> None:
         super().__init__()
         self.is_causal = is_causal
         self.scale = scale
 
+    @takes_missing
     def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """Call `attention`."""
         return attention(query, key, value, is_causal=self.is_causal, scale=self.scale)

@@ -421,7 +421,7 @@ def attention(
     Computes what `torch.nn.functional.scaled_dot_product_attention` computes.
     """
     if unknown:
-        raise keyword_error(attention, (), unknown)
+        raise keyword_error(attention, (query, key, value, is_causal, scale), (), unknown)
     given = (query, key, value)
     if out is not None:
         return write_out(attention, out, given, is_causal=is_causal, scale=scale)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import avg_pool2d, check_params
 
 
@@ -27,7 +27,7 @@ class AvgPool2d(torch.nn.Module):
     stride: int | None
     padding: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, kernel_size: int, stride: int | None = None, padding: int = 0) -> None:
         super().__init__()
         check_params(kernel_size, stride, padding)
@@ -35,6 +35,7 @@ class AvgPool2d(torch.nn.Module):
         self.stride = stride
         self.padding = padding
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `avg_pool2d`."""
         return avg_pool2d(input, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)

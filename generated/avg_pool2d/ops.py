@@ -322,7 +322,7 @@ def avg_pool2d(
     Computes what `torch.nn.functional.avg_pool2d` computes.
     """
     if unknown:
-        raise keyword_error(avg_pool2d, (), unknown)
+        raise keyword_error(avg_pool2d, (input, kernel_size, stride, padding), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(avg_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import overwrite, takes_named
+from .._runtime import overwrite, takes_missing, takes_named
 from .ops import batch_norm, check_params
 
 
@@ -35,7 +35,9 @@ class BatchNorm(torch.nn.Module):
     momentum: float
     eps: float
 
-    @takes_named
+    @takes_named(
+        running_mean="buffers: zeros", running_var="buffers: ones", weight="parameters: ones", bias="parameters: zeros"
+    )
     def __init__(
         self,
         num_features: int,
@@ -72,6 +74,7 @@ class BatchNorm(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `batch_norm`."""
         output, next_mean, next_var = batch_norm(

@@ -636,7 +636,9 @@ def batch_norm(
             variance becomes
     """
     if misplaced or unknown:
-        raise keyword_error(batch_norm, misplaced, unknown)
+        raise keyword_error(
+            batch_norm, (input, running_mean, running_var, weight, bias, training, momentum, eps), misplaced, unknown
+        )
     given = (input, running_mean, running_var, weight, bias)
     if out is not None:
         return write_out(batch_norm, out, given, training=training, momentum=momentum, eps=eps)

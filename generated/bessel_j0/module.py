@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import bessel_j0
 
 
@@ -19,6 +20,7 @@ class BesselJ0(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, x: Tensor) -> Tensor:
         """Call `bessel_j0`."""
         return bessel_j0(x)

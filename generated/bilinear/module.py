@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import bilinear
 
 
@@ -32,7 +32,10 @@ class Bilinear(torch.nn.Module):
     weight: Tensor
     bias: Tensor | None
 
-    @takes_named
+    @takes_named(
+        weight="parameters: uniform(-1 / sqrt(in1_features), 1 / sqrt(in1_features))",
+        bias="parameters: uniform(-1 / sqrt(in1_features), 1 / sqrt(in1_features))",
+    )
     def __init__(
         self,
         in1_features: int,
@@ -61,6 +64,7 @@ class Bilinear(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.uniform_(self.bias, -1 / math.sqrt(self.in1_features), 1 / math.sqrt(self.in1_features))
 
+    @takes_missing
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Call `bilinear`."""
         return bilinear(input1, input2, self.weight, self.bias)

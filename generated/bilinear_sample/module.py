@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import bilinear_sample
 
 
@@ -19,6 +20,7 @@ class BilinearSample(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, image: Tensor, points: Tensor) -> Tensor:
         """Call `bilinear_sample`."""
         return bilinear_sample(image, points)

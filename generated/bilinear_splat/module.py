@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import bilinear_splat, check_params
 
 
@@ -25,13 +25,14 @@ class BilinearSplat(torch.nn.Module):
     height: int
     width: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, height: int, width: int) -> None:
         super().__init__()
         check_params(height, width)
         self.height = height
         self.width = width
 
+    @takes_missing
     def forward(self, values: Tensor, places: Tensor) -> Tensor:
         """Call `bilinear_splat`."""
         return bilinear_splat(values, places, height=self.height, width=self.width)

@@ -288,7 +288,7 @@ def bilinear_splat(
         grid: `[H, W]`
     """
     if unknown:
-        raise keyword_error(bilinear_splat, (), unknown)
+        raise keyword_error(bilinear_splat, (values, places, height, width), (), unknown)
     given = (values, places)
     if out is not None:
         return write_out(bilinear_splat, out, given, height=height, width=width)

@@ -485,7 +485,9 @@ def binary_cross_entropy_with_logits(
     Computes what `torch.nn.functional.binary_cross_entropy_with_logits` computes.
     """
     if misplaced or unknown:
-        raise keyword_error(binary_cross_entropy_with_logits, misplaced, unknown)
+        raise keyword_error(
+            binary_cross_entropy_with_logits, (input, target, weight, pos_weight, reduction), misplaced, unknown
+        )
     given = (input, target, weight, pos_weight)
     if out is not None:
         return write_out(binary_cross_entropy_with_logits, out, given, reduction=reduction)

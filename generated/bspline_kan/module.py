@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import bspline_kan
 
 
@@ -28,7 +28,7 @@ class SplineKAN(torch.nn.Module):
     num_coefficients: int
     weight: Tensor
 
-    @takes_named
+    @takes_named(weight="parameters: normal(0, 0.1)")
     def __init__(
         self,
         in_features: int,
@@ -50,6 +50,7 @@ class SplineKAN(torch.nn.Module):
         """Draw new values."""
         torch.nn.init.normal_(self.weight, 0, 0.1)
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `bspline_kan`."""
         return bspline_kan(input, self.weight)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, col2im
 
 
@@ -33,7 +33,7 @@ class Col2im(torch.nn.Module):
     padding: int
     stride: int
 
-    @takes_named
+    @takes_named()
     def __init__(
         self, height: int, width: int, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1
     ) -> None:
@@ -46,6 +46,7 @@ class Col2im(torch.nn.Module):
         self.padding = padding
         self.stride = stride
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `col2im`."""
         return col2im(

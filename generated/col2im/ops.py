@@ -275,7 +275,7 @@ def col2im(
         output: `[N, C, H, W]`
     """
     if unknown:
-        raise keyword_error(col2im, (), unknown)
+        raise keyword_error(col2im, (input, height, width, kernel_size, dilation, padding, stride), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(

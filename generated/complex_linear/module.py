@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from .._runtime import complex_dtype, parts, takes_named
+from .._runtime import complex_dtype, parts, takes_missing, takes_named
 from .ops import complex_linear
 
 
@@ -30,7 +30,10 @@ class ComplexLinear(torch.nn.Module):
     weight: Tensor
     bias: Tensor | None
 
-    @takes_named
+    @takes_named(
+        weight="parameters: kaiming_normal(a=sqrt(5))",
+        bias="parameters: uniform(-1 / sqrt(2 * in_features), 1 / sqrt(2 * in_features))",
+    )
     def __init__(
         self,
         in_features: int,
@@ -58,6 +61,7 @@ class ComplexLinear(torch.nn.Module):
             for part in parts(self.bias.detach()):
                 torch.nn.init.uniform_(part, -1 / math.sqrt(2 * self.in_features), 1 / math.sqrt(2 * self.in_features))
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `complex_linear`."""
         return complex_linear(input, self.weight, self.bias)

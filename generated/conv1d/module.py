@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, conv1d
 
 
@@ -29,7 +29,7 @@ class Conv1d(torch.nn.Module):
     dilation: int
     groups: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) -> None:
         super().__init__()
         check_params(stride, padding, dilation, groups)
@@ -38,6 +38,7 @@ class Conv1d(torch.nn.Module):
         self.dilation = dilation
         self.groups = groups
 
+    @takes_missing
     def forward(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """Call `conv1d`."""
         return conv1d(

@@ -330,7 +330,7 @@ def conv1d(
     Computes what `torch.nn.functional.conv1d` computes.
     """
     if misplaced or unknown:
-        raise keyword_error(conv1d, misplaced, unknown)
+        raise keyword_error(conv1d, (input, weight, bias, stride, padding, dilation, groups), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv1d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)

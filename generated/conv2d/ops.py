@@ -356,7 +356,7 @@ def conv2d(
     Computes what `torch.nn.functional.conv2d` computes.
     """
     if misplaced or unknown:
-        raise keyword_error(conv2d, misplaced, unknown)
+        raise keyword_error(conv2d, (input, weight, bias, stride, padding, dilation, groups), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv2d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, conv_transpose1d
 
 
@@ -25,13 +25,14 @@ class ConvTranspose1d(torch.nn.Module):
     stride: int
     padding: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, stride: int = 1, padding: int = 0) -> None:
         super().__init__()
         check_params(stride, padding)
         self.stride = stride
         self.padding = padding
 
+    @takes_missing
     def forward(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """Call `conv_transpose1d`."""
         return conv_transpose1d(input, weight, bias, stride=self.stride, padding=self.padding)

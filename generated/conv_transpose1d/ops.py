@@ -268,7 +268,7 @@ def conv_transpose1d(
     Computes what `torch.nn.functional.conv_transpose1d` computes.
     """
     if misplaced or unknown:
-        raise keyword_error(conv_transpose1d, misplaced, unknown)
+        raise keyword_error(conv_transpose1d, (input, weight, bias, stride, padding), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv_transpose1d, out, given, stride=stride, padding=padding)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, cosine_embedding_loss
 
 
@@ -25,13 +25,14 @@ class CosineEmbeddingLoss(torch.nn.Module):
     margin: float
     reduction: str
 
-    @takes_named
+    @takes_named()
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__()
         check_params(margin, reduction)
         self.margin = margin
         self.reduction = reduction
 
+    @takes_missing
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Call `cosine_embedding_loss`."""
         return cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)

@@ -471,7 +471,7 @@ def cosine_embedding_loss(
     Computes what `torch.nn.functional.cosine_embedding_loss` computes.
     """
     if unknown:
-        raise keyword_error(cosine_embedding_loss, (), unknown)
+        raise keyword_error(cosine_embedding_loss, (input1, input2, target, margin, reduction), (), unknown)
     given = (input1, input2, target)
     if out is not None:
         return write_out(cosine_embedding_loss, out, given, margin=margin, reduction=reduction)

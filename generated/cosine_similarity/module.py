@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, cosine_similarity
 
 
@@ -23,12 +23,13 @@ class CosineSimilarity(torch.nn.Module):
 
     eps: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, eps: float = 1e-8) -> None:
         super().__init__()
         check_params(eps)
         self.eps = eps
 
+    @takes_missing
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """Call `cosine_similarity`."""
         return cosine_similarity(x1, x2, eps=self.eps)

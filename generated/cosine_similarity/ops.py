@@ -353,7 +353,7 @@ def cosine_similarity(
         output: `[...]`
     """
     if unknown:
-        raise keyword_error(cosine_similarity, (), unknown)
+        raise keyword_error(cosine_similarity, (x1, x2, eps), (), unknown)
     given = (x1, x2)
     if out is not None:
         return write_out(cosine_similarity, out, given, eps=eps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, cross_entropy
 
 
@@ -27,7 +27,7 @@ class CrossEntropy(torch.nn.Module):
     reduction: str
     label_smoothing: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__()
         check_params(reduction, label_smoothing)
@@ -35,6 +35,7 @@ class CrossEntropy(torch.nn.Module):
         self.reduction = reduction
         self.label_smoothing = label_smoothing
 
+    @takes_missing
     def forward(self, input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
         """Call `cross_entropy`."""
         return cross_entropy(

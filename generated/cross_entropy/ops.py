@@ -727,7 +727,9 @@ def cross_entropy(
     Computes what `torch.nn.functional.cross_entropy` computes.
     """
     if misplaced or unknown:
-        raise keyword_error(cross_entropy, misplaced, unknown)
+        raise keyword_error(
+            cross_entropy, (input, target, weight, ignore_index, reduction, label_smoothing), misplaced, unknown
+        )
     given = (input, target, weight)
     if out is not None:
         return write_out(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, ctc_loss
 
 
@@ -27,7 +27,7 @@ class CtcLoss(torch.nn.Module):
     reduction: str
     zero_infinity: bool
 
-    @takes_named
+    @takes_named()
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__()
         check_params(reduction)
@@ -35,6 +35,7 @@ class CtcLoss(torch.nn.Module):
         self.reduction = reduction
         self.zero_infinity = zero_infinity
 
+    @takes_missing
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor:
         """Call `ctc_loss`."""
         return ctc_loss(

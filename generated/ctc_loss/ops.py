@@ -2027,7 +2027,9 @@ def ctc_loss(
         output: `[]`
     """
     if unknown:
-        raise keyword_error(ctc_loss, (), unknown)
+        raise keyword_error(
+            ctc_loss, (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity), (), unknown
+        )
     given = (log_probs, targets, input_lengths, target_lengths)
     if out is not None:
         return write_out(ctc_loss, out, given, blank=blank, reduction=reduction, zero_infinity=zero_infinity)

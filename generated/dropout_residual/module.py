@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, dropout_residual
 
 
@@ -23,12 +23,13 @@ class DropoutResidual(torch.nn.Module):
 
     p: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, p: float = 0.1) -> None:
         super().__init__()
         check_params(p)
         self.p = p
 
+    @takes_missing
     def forward(self, x: Tensor, residual: Tensor, seed: Tensor | None = None) -> Tensor:
         """Call `dropout_residual`."""
         return dropout_residual(x, residual, seed, p=self.p, training=self.training)

@@ -217,7 +217,7 @@ def dropout_residual(
         y: `[...]`
     """
     if misplaced or unknown:
-        raise keyword_error(dropout_residual, misplaced, unknown)
+        raise keyword_error(dropout_residual, (x, residual, seed, p, training), misplaced, unknown)
     given = (x, residual, seed)
     if out is not None:
         return write_out(dropout_residual, out, given, p=p, training=training)

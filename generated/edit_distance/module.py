@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import edit_distance
 
 
@@ -19,6 +20,7 @@ class EditDistance(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
         """Call `edit_distance`."""
         return edit_distance(first, second)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import elu
 
 
@@ -23,11 +23,12 @@ class ELU(torch.nn.Module):
 
     alpha: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, alpha: float = 1.0) -> None:
         super().__init__()
         self.alpha = alpha
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `elu`."""
         return elu(input, alpha=self.alpha)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, takes_missing, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -134,7 +134,7 @@ def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None, **unkno
     Computes what `torch.nn.functional.elu` computes.
     """
     if unknown:
-        raise keyword_error(elu, (), unknown)
+        raise keyword_error(elu, (input, alpha), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(elu, out, given, alpha=alpha)
@@ -146,10 +146,11 @@ def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None, **unkno
 add_function("elu", elu)
 
 
+@takes_missing
 def elu_(input: Tensor, alpha: float = 1.0, **unknown: Never) -> Tensor:
     """`elu` that overwrites `input`, and returns it."""
     if unknown:
-        raise keyword_error(elu_, (), unknown)
+        raise keyword_error(elu_, (input, alpha), (), unknown)
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(elu_, given, input, alpha=alpha)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import overwrite, snapshot, takes_named
+from .._runtime import overwrite, snapshot, takes_missing, takes_named
 from .ops import check_params, ema_codebook
 
 
@@ -33,7 +33,7 @@ class EmaCodebook(torch.nn.Module):
     decay: float
     eps: float
 
-    @takes_named
+    @takes_named(counts="buffers: ones", sums="buffers: normal")
     def __init__(
         self,
         num_codes: int,
@@ -58,6 +58,7 @@ class EmaCodebook(torch.nn.Module):
         torch.nn.init.ones_(self.counts)
         torch.nn.init.normal_(self.sums)
 
+    @takes_missing
     def forward(self, input: Tensor) -> tuple[Tensor, ...]:
         """Call `ema_codebook`."""
         output, code, loss, next_counts, next_sums = ema_codebook(

@@ -249,7 +249,7 @@ def ema_codebook(
             the sums become
     """
     if unknown:
-        raise keyword_error(ema_codebook, (), unknown)
+        raise keyword_error(ema_codebook, (input, counts, sums, decay, eps), (), unknown)
     given = (input, counts, sums)
     if out is not None:
         return write_out(ema_codebook, out, given, decay=decay, eps=eps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import embedding_bag
 
 
@@ -26,7 +26,7 @@ class EmbeddingBag(torch.nn.Module):
     embedding_dim: int
     weight: Tensor
 
-    @takes_named
+    @takes_named(weight="parameters: normal")
     def __init__(
         self,
         num_embeddings: int,
@@ -44,6 +44,7 @@ class EmbeddingBag(torch.nn.Module):
         """Draw new values."""
         torch.nn.init.normal_(self.weight)
 
+    @takes_missing
     def forward(self, input: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
         """Call `embedding_bag`."""
         return embedding_bag(input, self.weight, per_sample_weights)

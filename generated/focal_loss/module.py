@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, focal_loss
 
 
@@ -27,7 +27,7 @@ class FocalLoss(torch.nn.Module):
     gamma: float
     reduction: str
 
-    @takes_named
+    @takes_named()
     def __init__(self, alpha: float = 0.25, gamma: float = 2.0, reduction: str = "mean") -> None:
         super().__init__()
         check_params(alpha, gamma, reduction)
@@ -35,6 +35,7 @@ class FocalLoss(torch.nn.Module):
         self.gamma = gamma
         self.reduction = reduction
 
+    @takes_missing
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         """Call `focal_loss`."""
         return focal_loss(logits, target, alpha=self.alpha, gamma=self.gamma, reduction=self.reduction)

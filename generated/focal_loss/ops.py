@@ -391,7 +391,7 @@ def focal_loss(
         output: `[]`
     """
     if unknown:
-        raise keyword_error(focal_loss, (), unknown)
+        raise keyword_error(focal_loss, (logits, target, alpha, gamma, reduction), (), unknown)
     given = (logits, target)
     if out is not None:
         return write_out(focal_loss, out, given, alpha=alpha, gamma=gamma, reduction=reduction)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import fp8_quantize
 
 
@@ -19,6 +20,7 @@ class Fp8Quantize(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, input: Tensor) -> tuple[Tensor, ...]:
         """Call `fp8_quantize`."""
         return fp8_quantize(input)

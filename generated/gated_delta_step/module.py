@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import gated_delta_step
 
 
@@ -19,6 +20,7 @@ class GatedDeltaStep(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(
         self, state: Tensor, query: Tensor, key: Tensor, value: Tensor, decay: Tensor, beta: Tensor
     ) -> tuple[Tensor, ...]:

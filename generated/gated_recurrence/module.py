@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import gated_recurrence
 
 
@@ -19,6 +20,7 @@ class GatedRecurrence(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, gate: Tensor, input: Tensor, initial: Tensor | None = None) -> Tensor:
         """Call `gated_recurrence`."""
         return gated_recurrence(gate, input, initial)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, gaussian_kernel_sum
 
 
@@ -23,12 +23,13 @@ class GaussianKernelSum(torch.nn.Module):
 
     width: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, width: float = 1.0) -> None:
         super().__init__()
         check_params(width)
         self.width = width
 
+    @takes_missing
     def forward(self, x: Tensor, y: Tensor, b: Tensor) -> Tensor:
         """Call `gaussian_kernel_sum`."""
         return gaussian_kernel_sum(x, y, b, width=self.width)

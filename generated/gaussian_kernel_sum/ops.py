@@ -274,7 +274,7 @@ def gaussian_kernel_sum(
         output: `[..., M, E]`
     """
     if unknown:
-        raise keyword_error(gaussian_kernel_sum, (), unknown)
+        raise keyword_error(gaussian_kernel_sum, (x, y, b, width), (), unknown)
     given = (x, y, b)
     if out is not None:
         return write_out(gaussian_kernel_sum, out, given, width=width)

@@ -291,7 +291,7 @@ def geglu(
         output: `[...]`
     """
     if unknown:
-        raise keyword_error(geglu, (), unknown)
+        raise keyword_error(geglu, (gate, up, approximate), (), unknown)
     given = (gate, up)
     if out is not None:
         return write_out(geglu, out, given, approximate=approximate)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, gelu
 
 
@@ -23,12 +23,13 @@ class GELU(torch.nn.Module):
 
     approximate: str
 
-    @takes_named
+    @takes_named()
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         check_params(approximate)
         self.approximate = approximate
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `gelu`."""
         return gelu(input, approximate=self.approximate)

@@ -211,7 +211,7 @@ def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None,
     Computes what `torch.nn.functional.gelu` computes.
     """
     if unknown:
-        raise keyword_error(gelu, (), unknown)
+        raise keyword_error(gelu, (input, approximate), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(gelu, out, given, approximate=approximate)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import gradient_reversal
 
 
@@ -23,11 +23,12 @@ class GradientReversal(torch.nn.Module):
 
     scale: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, scale: float = 1.0) -> None:
         super().__init__()
         self.scale = scale
 
+    @takes_missing
     def forward(self, x: Tensor) -> Tensor:
         """Call `gradient_reversal`."""
         return gradient_reversal(x, scale=self.scale)

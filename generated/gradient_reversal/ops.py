@@ -110,7 +110,7 @@ def gradient_reversal(x: Tensor, scale: float = 1.0, *, out: Tensor | None = Non
         y: `[...]`
     """
     if unknown:
-        raise keyword_error(gradient_reversal, (), unknown)
+        raise keyword_error(gradient_reversal, (x, scale), (), unknown)
     given = (x,)
     if out is not None:
         return write_out(gradient_reversal, out, given, scale=scale)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, group_norm
 
 
@@ -31,7 +31,7 @@ class GroupNorm(torch.nn.Module):
     num_groups: int
     eps: float
 
-    @takes_named
+    @takes_named(weight="parameters: ones", bias="parameters: zeros")
     def __init__(
         self,
         num_channels: int,
@@ -64,6 +64,7 @@ class GroupNorm(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `group_norm`."""
         return group_norm(input, self.weight, self.bias, num_groups=self.num_groups, eps=self.eps)

@@ -533,7 +533,7 @@ def group_norm(
     Computes what `torch.nn.functional.group_norm` computes.
     """
     if misplaced or unknown:
-        raise keyword_error(group_norm, misplaced, unknown)
+        raise keyword_error(group_norm, (input, weight, bias, num_groups, eps), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(group_norm, out, given, num_groups=num_groups, eps=eps)

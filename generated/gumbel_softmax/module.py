@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, gumbel_softmax
 
 
@@ -25,13 +25,14 @@ class GumbelSoftmax(torch.nn.Module):
     tau: float
     hard: bool
 
-    @takes_named
+    @takes_named()
     def __init__(self, tau: float = 1.0, hard: bool = False) -> None:
         super().__init__()
         check_params(tau)
         self.tau = tau
         self.hard = hard
 
+    @takes_missing
     def forward(self, logits: Tensor, seed: Tensor | None = None) -> Tensor:
         """Call `gumbel_softmax`."""
         return gumbel_softmax(logits, seed, tau=self.tau, hard=self.hard)

@@ -211,7 +211,7 @@ def gumbel_softmax(
         y: `[..., K]`
     """
     if misplaced or unknown:
-        raise keyword_error(gumbel_softmax, misplaced, unknown)
+        raise keyword_error(gumbel_softmax, (logits, seed, tau, hard), misplaced, unknown)
     given = (logits, seed)
     if out is not None:
         return write_out(gumbel_softmax, out, given, tau=tau, hard=hard)

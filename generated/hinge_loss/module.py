@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, hinge_loss
 
 
@@ -27,7 +27,7 @@ class HingeLoss(torch.nn.Module):
     squared: bool
     reduction: str
 
-    @takes_named
+    @takes_named()
     def __init__(self, margin: float = 1.0, squared: bool = False, reduction: str = "mean") -> None:
         super().__init__()
         check_params(reduction)
@@ -35,6 +35,7 @@ class HingeLoss(torch.nn.Module):
         self.squared = squared
         self.reduction = reduction
 
+    @takes_missing
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Call `hinge_loss`."""
         return hinge_loss(input, target, margin=self.margin, squared=self.squared, reduction=self.reduction)

@@ -330,7 +330,7 @@ def hinge_loss(
         output: `[]`
     """
     if unknown:
-        raise keyword_error(hinge_loss, (), unknown)
+        raise keyword_error(hinge_loss, (input, target, margin, squared, reduction), (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(hinge_loss, out, given, margin=margin, squared=squared, reduction=reduction)

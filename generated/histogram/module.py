@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, histogram
 
 
@@ -27,7 +27,7 @@ class Histogram(torch.nn.Module):
     low: float
     high: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, bins: int = 4, low: float = -1.0, high: float = 1.0) -> None:
         super().__init__()
         check_params(bins)
@@ -35,6 +35,7 @@ class Histogram(torch.nn.Module):
         self.low = low
         self.high = high
 
+    @takes_missing
     def forward(self, input: Tensor, weight: Tensor | None = None) -> Tensor:
         """Call `histogram`."""
         return histogram(input, weight, bins=self.bins, low=self.low, high=self.high)

@@ -171,7 +171,7 @@ def histogram(
         output: `[B]`
     """
     if misplaced or unknown:
-        raise keyword_error(histogram, misplaced, unknown)
+        raise keyword_error(histogram, (input, weight, bins, low, high), misplaced, unknown)
     given = (input, weight)
     if out is not None:
         return write_out(histogram, out, given, bins=bins, low=low, high=high)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, huber_loss
 
 
@@ -25,13 +25,14 @@ class HuberLoss(torch.nn.Module):
     reduction: str
     delta: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__()
         check_params(reduction, delta)
         self.reduction = reduction
         self.delta = delta
 
+    @takes_missing
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Call `huber_loss`."""
         return huber_loss(input, target, reduction=self.reduction, delta=self.delta)

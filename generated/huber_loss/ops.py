@@ -269,7 +269,7 @@ def huber_loss(
     Computes what `torch.nn.functional.huber_loss` computes.
     """
     if unknown:
-        raise keyword_error(huber_loss, (), unknown)
+        raise keyword_error(huber_loss, (input, target, reduction, delta), (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(huber_loss, out, given, reduction=reduction, delta=delta)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, info_nce
 
 
@@ -25,13 +25,14 @@ class InfoNce(torch.nn.Module):
     temperature: float
     reduction: str
 
-    @takes_named
+    @takes_named()
     def __init__(self, temperature: float = 0.1, reduction: str = "mean") -> None:
         super().__init__()
         check_params(temperature, reduction)
         self.temperature = temperature
         self.reduction = reduction
 
+    @takes_missing
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         """Call `info_nce`."""
         return info_nce(query, key, temperature=self.temperature, reduction=self.reduction)

@@ -361,7 +361,7 @@ def info_nce(
         output: `[]`
     """
     if unknown:
-        raise keyword_error(info_nce, (), unknown)
+        raise keyword_error(info_nce, (query, key, temperature, reduction), (), unknown)
     given = (query, key)
     if out is not None:
         return write_out(info_nce, out, given, temperature=temperature, reduction=reduction)

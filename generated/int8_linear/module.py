@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import int8_linear
 
 
@@ -29,7 +29,7 @@ class Int8Linear(torch.nn.Module):
     scale: Tensor
     bias: Tensor | None
 
-    @takes_named
+    @takes_named(weight="buffers: zeros", scale="parameters: ones", bias="parameters: zeros")
     def __init__(
         self,
         in_features: int,
@@ -56,6 +56,7 @@ class Int8Linear(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `int8_linear`."""
         return int8_linear(input, self.weight, self.scale, self.bias)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, js_divergence
 
 
@@ -23,12 +23,13 @@ class JsDivergence(torch.nn.Module):
 
     reduction: str
 
-    @takes_named
+    @takes_named()
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
         check_params(reduction)
         self.reduction = reduction
 
+    @takes_missing
     def forward(self, log_p: Tensor, log_q: Tensor) -> Tensor:
         """Call `js_divergence`."""
         return js_divergence(log_p, log_q, reduction=self.reduction)

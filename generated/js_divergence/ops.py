@@ -405,7 +405,7 @@ def js_divergence(
         output: `[]`
     """
     if unknown:
-        raise keyword_error(js_divergence, (), unknown)
+        raise keyword_error(js_divergence, (log_p, log_q, reduction), (), unknown)
     given = (log_p, log_q)
     if out is not None:
         return write_out(js_divergence, out, given, reduction=reduction)

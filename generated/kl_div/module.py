@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, kl_div
 
 
@@ -25,13 +25,14 @@ class KlDiv(torch.nn.Module):
     reduction: str
     log_target: bool
 
-    @takes_named
+    @takes_named()
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__()
         check_params(reduction)
         self.reduction = reduction
         self.log_target = log_target
 
+    @takes_missing
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Call `kl_div`."""
         return kl_div(input, target, reduction=self.reduction, log_target=self.log_target)

@@ -438,7 +438,7 @@ def kl_div(
     Computes what `torch.nn.functional.kl_div` computes.
     """
     if unknown:
-        raise keyword_error(kl_div, (), unknown)
+        raise keyword_error(kl_div, (input, target, reduction, log_target), (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(kl_div, out, given, reduction=reduction, log_target=log_target)

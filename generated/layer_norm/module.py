@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, layer_norm
 
 
@@ -29,7 +29,7 @@ class LayerNorm(torch.nn.Module):
     bias: Tensor | None
     eps: float
 
-    @takes_named
+    @takes_named(weight="parameters: ones", bias="parameters: zeros")
     def __init__(
         self,
         dim: int,
@@ -60,6 +60,7 @@ class LayerNorm(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `layer_norm`."""
         return layer_norm(input, self.weight, self.bias, eps=self.eps)

@@ -382,7 +382,7 @@ def layer_norm(
         output: `[..., D]`
     """
     if misplaced or unknown:
-        raise keyword_error(layer_norm, misplaced, unknown)
+        raise keyword_error(layer_norm, (input, weight, bias, eps), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(layer_norm, out, given, eps=eps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import lennard_jones
 
 
@@ -20,7 +20,7 @@ class LennardJones(torch.nn.Module):
     sigma: Tensor
     epsilon: Tensor
 
-    @takes_named
+    @takes_named(sigma="parameters: ones", epsilon="parameters: ones")
     def __init__(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.sigma = torch.nn.Parameter(torch.empty((), device=device, dtype=dtype))
@@ -32,6 +32,7 @@ class LennardJones(torch.nn.Module):
         torch.nn.init.ones_(self.sigma)
         torch.nn.init.ones_(self.epsilon)
 
+    @takes_missing
     def forward(self, position: Tensor, box: Tensor | None = None) -> Tensor:
         """Call `lennard_jones`."""
         return lennard_jones(position, self.sigma, self.epsilon, box)

@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import linear
 
 
@@ -30,7 +30,10 @@ class Linear(torch.nn.Module):
     weight: Tensor
     bias: Tensor | None
 
-    @takes_named
+    @takes_named(
+        weight="parameters: kaiming_uniform(a=sqrt(5))",
+        bias="parameters: uniform(-1 / sqrt(in_features), 1 / sqrt(in_features))",
+    )
     def __init__(
         self,
         in_features: int,
@@ -55,6 +58,7 @@ class Linear(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.uniform_(self.bias, -1 / math.sqrt(self.in_features), 1 / math.sqrt(self.in_features))
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `linear`."""
         return linear(input, self.weight, self.bias)

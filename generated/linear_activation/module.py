@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, linear_activation
 
 
@@ -32,7 +32,10 @@ class LinearActivation(torch.nn.Module):
     bias: Tensor | None
     activation: str
 
-    @takes_named
+    @takes_named(
+        weight="parameters: kaiming_uniform(a=sqrt(5))",
+        bias="parameters: uniform(-1 / sqrt(in_features), 1 / sqrt(in_features))",
+    )
     def __init__(
         self,
         in_features: int,
@@ -60,6 +63,7 @@ class LinearActivation(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.uniform_(self.bias, -1 / math.sqrt(self.in_features), 1 / math.sqrt(self.in_features))
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `linear_activation`."""
         return linear_activation(input, self.weight, self.bias, activation=self.activation)

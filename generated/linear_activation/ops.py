@@ -411,7 +411,7 @@ def linear_activation(
         output: `[..., N]`
     """
     if misplaced or unknown:
-        raise keyword_error(linear_activation, misplaced, unknown)
+        raise keyword_error(linear_activation, (input, weight, bias, activation), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(linear_activation, out, given, activation=activation)

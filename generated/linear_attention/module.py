@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, linear_attention
 
 
@@ -23,12 +23,13 @@ class LinearAttention(torch.nn.Module):
 
     eps: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, eps: float = 1e-6) -> None:
         super().__init__()
         check_params(eps)
         self.eps = eps
 
+    @takes_missing
     def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """Call `linear_attention`."""
         return linear_attention(query, key, value, eps=self.eps)

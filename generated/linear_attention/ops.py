@@ -383,7 +383,7 @@ def linear_attention(
         output: `[..., L, V]`
     """
     if unknown:
-        raise keyword_error(linear_attention, (), unknown)
+        raise keyword_error(linear_attention, (query, key, value, eps), (), unknown)
     given = (query, key, value)
     if out is not None:
         return write_out(linear_attention, out, given, eps=eps)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import log_softmax
 
 
@@ -19,6 +20,7 @@ class LogSoftmax(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `log_softmax`."""
         return log_softmax(input)

@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import lora_linear
 
 
@@ -36,7 +36,12 @@ class LoRALinear(torch.nn.Module):
     bias: Tensor | None
     scale: float
 
-    @takes_named
+    @takes_named(
+        weight="parameters: kaiming_uniform(a=sqrt(5))",
+        lora_a="parameters: kaiming_uniform(a=sqrt(5))",
+        lora_b="parameters: zeros",
+        bias="parameters: uniform(-1 / sqrt(in_features), 1 / sqrt(in_features))",
+    )
     def __init__(
         self,
         in_features: int,
@@ -69,6 +74,7 @@ class LoRALinear(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.uniform_(self.bias, -1 / math.sqrt(self.in_features), 1 / math.sqrt(self.in_features))
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `lora_linear`."""
         return lora_linear(input, self.weight, self.lora_a, self.lora_b, self.bias, scale=self.scale)

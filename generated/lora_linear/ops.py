@@ -320,7 +320,7 @@ def lora_linear(
         output: `[..., N]`
     """
     if misplaced or unknown:
-        raise keyword_error(lora_linear, misplaced, unknown)
+        raise keyword_error(lora_linear, (input, weight, lora_a, lora_b, bias, scale), misplaced, unknown)
     given = (input, weight, lora_a, lora_b, bias)
     if out is not None:
         return write_out(lora_linear, out, given, scale=scale)

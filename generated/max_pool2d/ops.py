@@ -373,7 +373,7 @@ def max_pool2d(
     Computes what `torch.nn.functional.max_pool2d` computes.
     """
     if unknown:
-        raise keyword_error(max_pool2d, (), unknown)
+        raise keyword_error(max_pool2d, (input, kernel_size, stride, padding), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(max_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)

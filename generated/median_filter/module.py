@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, median_filter
 
 
@@ -23,12 +23,13 @@ class MedianFilter(torch.nn.Module):
 
     size: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, size: int = 3) -> None:
         super().__init__()
         check_params(size)
         self.size = size
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `median_filter`."""
         return median_filter(input, size=self.size)

@@ -143,7 +143,7 @@ def median_filter(input: Tensor, size: int = 3, *, out: Tensor | None = None, **
         output: `[..., N]`
     """
     if unknown:
-        raise keyword_error(median_filter, (), unknown)
+        raise keyword_error(median_filter, (input, size), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(median_filter, out, given, size=size)

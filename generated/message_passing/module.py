@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import message_passing
 
 
@@ -19,6 +20,7 @@ class MessagePassing(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Call `message_passing`."""
         return message_passing(input, source, target, edge_weight)

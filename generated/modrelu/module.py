@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import modrelu
 
 
@@ -24,7 +24,7 @@ class ModReLU(torch.nn.Module):
     channels: int
     bias: Tensor
 
-    @takes_named
+    @takes_named(bias="parameters: zeros")
     def __init__(
         self, channels: int, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> None:
@@ -37,6 +37,7 @@ class ModReLU(torch.nn.Module):
         """Draw new values."""
         torch.nn.init.zeros_(self.bias)
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `modrelu`."""
         return modrelu(input, self.bias)

@@ -268,7 +268,7 @@ def mse_loss(
     Computes what `torch.nn.functional.mse_loss` computes.
     """
     if unknown:
-        raise keyword_error(mse_loss, (), unknown)
+        raise keyword_error(mse_loss, (input, target, reduction), (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(mse_loss, out, given, reduction=reduction)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import mul_constant
 
 
@@ -23,11 +23,12 @@ class MulConstant(torch.nn.Module):
 
     constant: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, constant: float) -> None:
         super().__init__()
         self.constant = constant
 
+    @takes_missing
     def forward(self, tensor: Tensor) -> Tensor:
         """Call `mul_constant`."""
         return mul_constant(tensor, constant=self.constant)

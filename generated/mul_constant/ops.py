@@ -114,7 +114,7 @@ def mul_constant(tensor: Tensor, constant: float, *, out: Tensor | None = None, 
         output: `[...]`
     """
     if unknown:
-        raise keyword_error(mul_constant, (), unknown)
+        raise keyword_error(mul_constant, (tensor, constant), (), unknown)
     given = (tensor,)
     if out is not None:
         return write_out(mul_constant, out, given, constant=constant)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, phase_rotation
 
 
@@ -23,12 +23,13 @@ class PhaseRotation(torch.nn.Module):
 
     base: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, base: float = 10000.0) -> None:
         super().__init__()
         check_params(base)
         self.base = base
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `phase_rotation`."""
         return phase_rotation(input, base=self.base)

@@ -211,7 +211,7 @@ def phase_rotation(input: Tensor, base: float = 10000.0, *, out: Tensor | None =
         output: complex `[..., T, D]`
     """
     if unknown:
-        raise keyword_error(phase_rotation, (), unknown)
+        raise keyword_error(phase_rotation, (input, base), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(phase_rotation, out, given, base=base)

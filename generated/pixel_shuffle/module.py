@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, pixel_shuffle
 
 
@@ -23,12 +23,13 @@ class PixelShuffle(torch.nn.Module):
 
     upscale_factor: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         check_params(upscale_factor)
         self.upscale_factor = upscale_factor
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `pixel_shuffle`."""
         return pixel_shuffle(input, upscale_factor=self.upscale_factor)

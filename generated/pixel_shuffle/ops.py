@@ -202,7 +202,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = No
     Computes what `torch.nn.functional.pixel_shuffle` computes.
     """
     if unknown:
-        raise keyword_error(pixel_shuffle, (), unknown)
+        raise keyword_error(pixel_shuffle, (input, upscale_factor), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(pixel_shuffle, out, given, upscale_factor=upscale_factor)

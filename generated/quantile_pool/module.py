@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, quantile_pool
 
 
@@ -27,7 +27,7 @@ class QuantilePool(torch.nn.Module):
     q: float
     stride: int | None
 
-    @takes_named
+    @takes_named()
     def __init__(self, size: int = 2, q: float = 0.5, stride: int | None = None) -> None:
         super().__init__()
         check_params(size, q, stride)
@@ -35,6 +35,7 @@ class QuantilePool(torch.nn.Module):
         self.q = q
         self.stride = stride
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `quantile_pool`."""
         return quantile_pool(input, size=self.size, q=self.q, stride=self.stride)

@@ -249,7 +249,7 @@ def quantile_pool(
         output: `[..., P]`
     """
     if unknown:
-        raise keyword_error(quantile_pool, (), unknown)
+        raise keyword_error(quantile_pool, (input, size, q, stride), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(quantile_pool, out, given, size=size, q=q, stride=stride)

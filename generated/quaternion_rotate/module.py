@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import quaternion_rotate
 
 
@@ -19,6 +20,7 @@ class QuaternionRotate(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, quaternion: Tensor, vector: Tensor) -> Tensor:
         """Call `quaternion_rotate`."""
         return quaternion_rotate(quaternion, vector)

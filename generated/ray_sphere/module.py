@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import ray_sphere
 
 
@@ -19,6 +20,7 @@ class RaySphere(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, origin: Tensor, direction: Tensor, radius: Tensor) -> Tensor:
         """Call `ray_sphere`."""
         return ray_sphere(origin, direction, radius)

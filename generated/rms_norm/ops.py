@@ -294,7 +294,7 @@ def rms_norm(
         output: `[..., D]`
     """
     if misplaced or unknown:
-        raise keyword_error(rms_norm, misplaced, unknown)
+        raise keyword_error(rms_norm, (input, weight, eps), misplaced, unknown)
     given = (input, weight)
     if out is not None:
         return write_out(rms_norm, out, given, eps=eps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, rms_norm_residual
 
 
@@ -27,7 +27,7 @@ class RMSNormResidual(torch.nn.Module):
     weight: Tensor | None
     eps: float
 
-    @takes_named
+    @takes_named(weight="parameters: ones")
     def __init__(
         self,
         dim: int,
@@ -51,6 +51,7 @@ class RMSNormResidual(torch.nn.Module):
         if self.weight is not None:
             torch.nn.init.ones_(self.weight)
 
+    @takes_missing
     def forward(self, input: Tensor, residual: Tensor) -> tuple[Tensor, ...]:
         """Call `rms_norm_residual`."""
         return rms_norm_residual(input, residual, self.weight, eps=self.eps)

@@ -364,7 +364,7 @@ def rms_norm_residual(
         output: `[..., D]`, normalised sum; hidden: `[..., D]`, the sum, which is the next residual
     """
     if misplaced or unknown:
-        raise keyword_error(rms_norm_residual, misplaced, unknown)
+        raise keyword_error(rms_norm_residual, (input, residual, weight, eps), misplaced, unknown)
     given = (input, residual, weight)
     if out is not None:
         return write_out(rms_norm_residual, out, given, eps=eps)

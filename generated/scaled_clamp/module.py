@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import scaled_clamp
 
 
@@ -27,13 +27,14 @@ class ScaledClamp(torch.nn.Module):
     low: float
     high: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, scale: float = 1.0, low: float = -1.0, high: float = 1.0) -> None:
         super().__init__()
         self.scale = scale
         self.low = low
         self.high = high
 
+    @takes_missing
     def forward(self, x: Tensor) -> Tensor:
         """Call `scaled_clamp`."""
         return scaled_clamp(x, scale=self.scale, low=self.low, high=self.high)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, takes_missing, write_out
 from . import function
 
 
@@ -124,7 +124,7 @@ def scaled_clamp(
         y: `[...]`
     """
     if unknown:
-        raise keyword_error(scaled_clamp, (), unknown)
+        raise keyword_error(scaled_clamp, (x, scale, low, high), (), unknown)
     given = (x,)
     if out is not None:
         return write_out(scaled_clamp, out, given, scale=scale, low=low, high=high)
@@ -136,10 +136,11 @@ def scaled_clamp(
 add_function("scaled_clamp", scaled_clamp)
 
 
+@takes_missing
 def scaled_clamp_(x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, **unknown: Never) -> Tensor:
     """`scaled_clamp` that overwrites `x`, and returns it."""
     if unknown:
-        raise keyword_error(scaled_clamp_, (), unknown)
+        raise keyword_error(scaled_clamp_, (x, scale, low, high), (), unknown)
     given = (x,)
     if has_torch_function(given):
         return handle_torch_function(scaled_clamp_, given, x, scale=scale, low=low, high=high)

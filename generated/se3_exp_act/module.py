@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import se3_exp_act
 
 
@@ -19,6 +20,7 @@ class Se3ExpAct(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, twist: Tensor, point: Tensor) -> Tensor:
         """Call `se3_exp_act`."""
         return se3_exp_act(twist, point)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, segment_max
 
 
@@ -25,13 +25,14 @@ class SegmentMax(torch.nn.Module):
     num_segments: int
     empty: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, num_segments: int, empty: float = 0.0) -> None:
         super().__init__()
         check_params(num_segments)
         self.num_segments = num_segments
         self.empty = empty
 
+    @takes_missing
     def forward(self, input: Tensor, segment: Tensor) -> Tensor:
         """Call `segment_max`."""
         return segment_max(input, segment, num_segments=self.num_segments, empty=self.empty)

@@ -257,7 +257,7 @@ def segment_max(
         output: `[S, ...]`
     """
     if unknown:
-        raise keyword_error(segment_max, (), unknown)
+        raise keyword_error(segment_max, (input, segment, num_segments, empty), (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_max, out, given, num_segments=num_segments, empty=empty)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, segment_mean
 
 
@@ -23,12 +23,13 @@ class SegmentMean(torch.nn.Module):
 
     num_segments: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, num_segments: int) -> None:
         super().__init__()
         check_params(num_segments)
         self.num_segments = num_segments
 
+    @takes_missing
     def forward(self, input: Tensor, segment: Tensor) -> Tensor:
         """Call `segment_mean`."""
         return segment_mean(input, segment, num_segments=self.num_segments)

@@ -201,7 +201,7 @@ def segment_mean(
         output: `[S, ...]`
     """
     if unknown:
-        raise keyword_error(segment_mean, (), unknown)
+        raise keyword_error(segment_mean, (input, segment, num_segments), (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_mean, out, given, num_segments=num_segments)

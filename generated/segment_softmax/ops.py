@@ -238,7 +238,7 @@ def segment_softmax(
         output: `[E, ...]`
     """
     if unknown:
-        raise keyword_error(segment_softmax, (), unknown)
+        raise keyword_error(segment_softmax, (input, segment, num_segments), (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_softmax, out, given, num_segments=num_segments)

@@ -183,7 +183,7 @@ def segment_sum(
         output: `[S, ...]`
     """
     if unknown:
-        raise keyword_error(segment_sum, (), unknown)
+        raise keyword_error(segment_sum, (input, segment, num_segments), (), unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_sum, out, given, num_segments=num_segments)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import selective_scan
 
 
@@ -19,6 +20,7 @@ class SelectiveScan(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tensor) -> Tensor:
         """Call `selective_scan`."""
         return selective_scan(u, delta, a, b, c, skip)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import sign_ste
 
 
@@ -19,6 +20,7 @@ class SignSte(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, x: Tensor) -> Tensor:
         """Call `sign_ste`."""
         return sign_ste(x)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, sinkhorn_softmin
 
 
@@ -23,12 +23,13 @@ class SinkhornSoftmin(torch.nn.Module):
 
     eps: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, eps: float = 0.1) -> None:
         super().__init__()
         check_params(eps)
         self.eps = eps
 
+    @takes_missing
     def forward(self, x: Tensor, y: Tensor, f: Tensor) -> Tensor:
         """Call `sinkhorn_softmin`."""
         return sinkhorn_softmin(x, y, f, eps=self.eps)

@@ -316,7 +316,7 @@ def sinkhorn_softmin(
         output: `[..., M]`
     """
     if unknown:
-        raise keyword_error(sinkhorn_softmin, (), unknown)
+        raise keyword_error(sinkhorn_softmin, (x, y, f, eps), (), unknown)
     given = (x, y, f)
     if out is not None:
         return write_out(sinkhorn_softmin, out, given, eps=eps)

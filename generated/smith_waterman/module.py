@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, smith_waterman
 
 
@@ -25,13 +25,14 @@ class SmithWaterman(torch.nn.Module):
     gap: float
     temperature: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, gap: float = -1.0, temperature: float = 1.0) -> None:
         super().__init__()
         check_params(temperature)
         self.gap = gap
         self.temperature = temperature
 
+    @takes_missing
     def forward(self, score: Tensor) -> Tensor:
         """Call `smith_waterman`."""
         return smith_waterman(score, gap=self.gap, temperature=self.temperature)

@@ -1130,7 +1130,7 @@ def smith_waterman(
         output: `[...]`
     """
     if unknown:
-        raise keyword_error(smith_waterman, (), unknown)
+        raise keyword_error(smith_waterman, (score, gap, temperature), (), unknown)
     given = (score,)
     if out is not None:
         return write_out(smith_waterman, out, given, gap=gap, temperature=temperature)

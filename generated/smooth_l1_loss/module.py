@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, smooth_l1_loss
 
 
@@ -25,13 +25,14 @@ class SmoothL1Loss(torch.nn.Module):
     reduction: str
     beta: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__()
         check_params(reduction, beta)
         self.reduction = reduction
         self.beta = beta
 
+    @takes_missing
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Call `smooth_l1_loss`."""
         return smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)

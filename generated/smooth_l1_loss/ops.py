@@ -289,7 +289,7 @@ def smooth_l1_loss(
     Computes what `torch.nn.functional.smooth_l1_loss` computes.
     """
     if unknown:
-        raise keyword_error(smooth_l1_loss, (), unknown)
+        raise keyword_error(smooth_l1_loss, (input, target, reduction, beta), (), unknown)
     given = (input, target)
     if out is not None:
         return write_out(smooth_l1_loss, out, given, reduction=reduction, beta=beta)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import snake_activation
 
 
@@ -24,7 +24,7 @@ class Snake(torch.nn.Module):
     num_channels: int
     alpha: Tensor
 
-    @takes_named
+    @takes_named(alpha="parameters: ones")
     def __init__(
         self, num_channels: int, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> None:
@@ -37,6 +37,7 @@ class Snake(torch.nn.Module):
         """Draw new values."""
         torch.nn.init.ones_(self.alpha)
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `snake_activation`."""
         return snake_activation(input, self.alpha)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import so3_exp_act
 
 
@@ -19,6 +20,7 @@ class So3ExpAct(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, rotation: Tensor, point: Tensor) -> Tensor:
         """Call `so3_exp_act`."""
         return so3_exp_act(rotation, point)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, soft_dtw
 
 
@@ -23,12 +23,13 @@ class SoftDtw(torch.nn.Module):
 
     gamma: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, gamma: float = 1.0) -> None:
         super().__init__()
         check_params(gamma)
         self.gamma = gamma
 
+    @takes_missing
     def forward(self, cost: Tensor) -> Tensor:
         """Call `soft_dtw`."""
         return soft_dtw(cost, gamma=self.gamma)

@@ -1262,7 +1262,7 @@ def soft_dtw(cost: Tensor, gamma: float = 1.0, *, out: Tensor | None = None, **u
         output: `[...]`
     """
     if unknown:
-        raise keyword_error(soft_dtw, (), unknown)
+        raise keyword_error(soft_dtw, (cost, gamma), (), unknown)
     given = (cost,)
     if out is not None:
         return write_out(soft_dtw, out, given, gamma=gamma)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, softmax
 
 
@@ -23,12 +23,13 @@ class Softmax(torch.nn.Module):
 
     temperature: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, temperature: float = 1.0) -> None:
         super().__init__()
         check_params(temperature)
         self.temperature = temperature
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `softmax`."""
         return softmax(input, temperature=self.temperature)

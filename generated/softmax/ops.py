@@ -162,7 +162,7 @@ def softmax(input: Tensor, temperature: float = 1.0, *, out: Tensor | None = Non
         output: `[..., N]`
     """
     if unknown:
-        raise keyword_error(softmax, (), unknown)
+        raise keyword_error(softmax, (input, temperature), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(softmax, out, given, temperature=temperature)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, softplus
 
 
@@ -23,12 +23,13 @@ class Softplus(torch.nn.Module):
 
     beta: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, beta: float = 1.0) -> None:
         super().__init__()
         check_params(beta)
         self.beta = beta
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `softplus`."""
         return softplus(input, beta=self.beta)

@@ -143,7 +143,7 @@ def softplus(input: Tensor, beta: float = 1.0, *, out: Tensor | None = None, **u
         output: `[...]`
     """
     if unknown:
-        raise keyword_error(softplus, (), unknown)
+        raise keyword_error(softplus, (input, beta), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(softplus, out, given, beta=beta)

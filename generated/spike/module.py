@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import spike
 
 
@@ -23,11 +23,12 @@ class Spike(torch.nn.Module):
 
     threshold: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, threshold: float = 1.0) -> None:
         super().__init__()
         self.threshold = threshold
 
+    @takes_missing
     def forward(self, membrane: Tensor) -> Tensor:
         """Call `spike`."""
         return spike(membrane, threshold=self.threshold)

@@ -129,7 +129,7 @@ def spike(membrane: Tensor, threshold: float = 1.0, *, out: Tensor | None = None
         spikes: `[...]`
     """
     if unknown:
-        raise keyword_error(spike, (), unknown)
+        raise keyword_error(spike, (membrane, threshold), (), unknown)
     given = (membrane,)
     if out is not None:
         return write_out(spike, out, given, threshold=threshold)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_missing
 from .ops import squared_relu
 
 
@@ -19,6 +20,7 @@ class SquaredReLU(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `squared_relu`."""
         return squared_relu(input)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, stochastic_round
 
 
@@ -23,12 +23,13 @@ class StochasticRound(torch.nn.Module):
 
     step: float
 
-    @takes_named
+    @takes_named()
     def __init__(self, step: float = 1.0) -> None:
         super().__init__()
         check_params(step)
         self.step = step
 
+    @takes_missing
     def forward(self, x: Tensor, seed: Tensor | None = None) -> Tensor:
         """Call `stochastic_round`."""
         return stochastic_round(x, seed, step=self.step)

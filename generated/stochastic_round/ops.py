@@ -126,7 +126,7 @@ def stochastic_round(
         y: `[...]`
     """
     if misplaced or unknown:
-        raise keyword_error(stochastic_round, misplaced, unknown)
+        raise keyword_error(stochastic_round, (x, seed, step), misplaced, unknown)
     given = (x, seed)
     if out is not None:
         return write_out(stochastic_round, out, given, step=step)

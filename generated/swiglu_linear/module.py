@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import swiglu_linear
 
 
@@ -29,7 +29,9 @@ class SwiGLULinear(torch.nn.Module):
     weight_gate: Tensor
     weight_up: Tensor
 
-    @takes_named
+    @takes_named(
+        weight_gate="parameters: kaiming_uniform(a=sqrt(5))", weight_up="parameters: kaiming_uniform(a=sqrt(5))"
+    )
     def __init__(
         self,
         in_features: int,
@@ -49,6 +51,7 @@ class SwiGLULinear(torch.nn.Module):
         torch.nn.init.kaiming_uniform_(self.weight_gate, a=math.sqrt(5))
         torch.nn.init.kaiming_uniform_(self.weight_up, a=math.sqrt(5))
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `swiglu_linear`."""
         return swiglu_linear(input, self.weight_gate, self.weight_up)

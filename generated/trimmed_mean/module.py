@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, trimmed_mean
 
 
@@ -23,12 +23,13 @@ class TrimmedMean(torch.nn.Module):
 
     trim: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, trim: int = 1) -> None:
         super().__init__()
         check_params(trim)
         self.trim = trim
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `trimmed_mean`."""
         return trimmed_mean(input, trim=self.trim)

@@ -180,7 +180,7 @@ def trimmed_mean(input: Tensor, trim: int = 1, *, out: Tensor | None = None, **u
         output: `[...]`
     """
     if unknown:
-        raise keyword_error(trimmed_mean, (), unknown)
+        raise keyword_error(trimmed_mean, (input, trim), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(trimmed_mean, out, given, trim=trim)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, triplet_margin_loss
 
 
@@ -29,7 +29,7 @@ class TripletMarginLoss(torch.nn.Module):
     swap: bool
     reduction: str
 
-    @takes_named
+    @takes_named()
     def __init__(self, margin: float = 1.0, eps: float = 1e-6, swap: bool = False, reduction: str = "mean") -> None:
         super().__init__()
         check_params(margin, eps, reduction)
@@ -38,6 +38,7 @@ class TripletMarginLoss(torch.nn.Module):
         self.swap = swap
         self.reduction = reduction
 
+    @takes_missing
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """Call `triplet_margin_loss`."""
         return triplet_margin_loss(

@@ -872,7 +872,9 @@ def triplet_margin_loss(
     Computes what `torch.nn.functional.triplet_margin_loss` computes.
     """
     if unknown:
-        raise keyword_error(triplet_margin_loss, (), unknown)
+        raise keyword_error(
+            triplet_margin_loss, (anchor, positive, negative, margin, eps, swap, reduction), (), unknown
+        )
     given = (anchor, positive, negative)
     if out is not None:
         return write_out(triplet_margin_loss, out, given, margin=margin, eps=eps, swap=swap, reduction=reduction)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import check_params, unfold
 
 
@@ -29,7 +29,7 @@ class Unfold(torch.nn.Module):
     padding: int
     stride: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1) -> None:
         super().__init__()
         check_params(kernel_size, dilation, padding, stride)
@@ -38,6 +38,7 @@ class Unfold(torch.nn.Module):
         self.padding = padding
         self.stride = stride
 
+    @takes_missing
     def forward(self, input: Tensor) -> Tensor:
         """Call `unfold`."""
         return unfold(

@@ -264,7 +264,7 @@ def unfold(
     Computes what `torch.nn.functional.unfold` computes.
     """
     if unknown:
-        raise keyword_error(unfold, (), unknown)
+        raise keyword_error(unfold, (input, kernel_size, dilation, padding, stride), (), unknown)
     given = (input,)
     if out is not None:
         return write_out(unfold, out, given, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)

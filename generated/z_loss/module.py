@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import takes_missing, takes_named
 from .ops import z_loss
 
 
@@ -25,12 +25,13 @@ class ZLoss(torch.nn.Module):
     scale: float
     ignore_index: int
 
-    @takes_named
+    @takes_named()
     def __init__(self, scale: float = 0.0001, ignore_index: int = -100) -> None:
         super().__init__()
         self.scale = scale
         self.ignore_index = ignore_index
 
+    @takes_missing
     def forward(self, logits: Tensor, labels: Tensor | None = None) -> Tensor:
         """Call `z_loss`."""
         return z_loss(logits, labels, scale=self.scale, ignore_index=self.ignore_index)

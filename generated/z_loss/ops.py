@@ -312,7 +312,7 @@ def z_loss(
         loss: `[]`
     """
     if misplaced or unknown:
-        raise keyword_error(z_loss, misplaced, unknown)
+        raise keyword_error(z_loss, (logits, labels, scale, ignore_index), misplaced, unknown)
     given = (logits, labels)
     if out is not None:
         return write_out(z_loss, out, given, scale=scale, ignore_index=ignore_index)

@@ -115,8 +115,9 @@ def run(arguments: list[str]) -> int:
 def _no_option(name: str, ctx: click.Context) -> str:
     """What is said of an option that a command has not: those that begin like one letter, or whose option it is."""
     if name.startswith("--"):
-        commands = [c for c in _COMMANDS if any(name in p.opts for p in _command(c).params)]
-        hint = f"; it is one of {' and of '.join(f'opgen {c}' for c in commands)}" if commands else ""
+        commands = [f"opgen {c}" for c in _COMMANDS if any(name in p.opts for p in _command(c).params)]
+        few = f"{commands[0]}, {commands[1]} and others" if len(commands) > 2 else " and of ".join(commands)
+        hint = f"; it is one of {few}" if commands else ""
     else:  # one letter is short for nothing here
         own = (option for p in ctx.command.params for option in p.opts)
         near = " or ".join(option for option in own if option.startswith(f"-{name[:2]}"))

@@ -22,6 +22,7 @@ _COLOURS = {
     Status.UPDATED: "yellow",
     Status.REMOVED: "red",
     Status.EDITED: "red",
+    Status.OVERWRITTEN: "red",
     Status.FOREIGN: "red",
     Status.UNCHANGED: None,
 }
@@ -136,7 +137,7 @@ def _print_changes(result: BuildResult, tell: Callable[..., None], *, files: boo
     found: dict[tuple[str, Status], list[str]] = {}
     for change in result.changes:
         folder = change.path.partition("/")[0]
-        alone = files or change.status in (Status.EDITED, Status.FOREIGN)
+        alone = files or change.status in (Status.EDITED, Status.OVERWRITTEN, Status.FOREIGN)
         place = change.path if alone else folder if folder in result.ops or change.status is Status.REMOVED else ""
         found.setdefault((place, change.status), []).append(change.path)
     for (place, status), paths in found.items():

@@ -97,7 +97,7 @@ OP FORWARD BACKWARD l O I
 _BESIDE = """
 function register check_values fake backward_fake flops backward_flops Sharding add_function has_torch_function
 handle_torch_function joined write_out once_differentiable complex_dtype real_dtype parts annotations bools complexes
-floats ints inf nan keyword_error misplaced unknown Never
+floats ints inf nan keyword_error misplaced unknown Never takes_missing
 """
 PYTHON = frozenset((*keyword.kwlist, *dir(builtins), *RUNTIME, *_INSIDE.split()))
 _WORDS_OF_SCHEMAS = frozenset(["inf", "nan"])

@@ -75,7 +75,8 @@ def given_lines(s: Surface, function: str) -> tuple[str, ...]:
     extra, unknown, refused = aside(s, _MISPLACED), aside(s, _UNKNOWN), tuple[str, ...]()
     if refuses(s):
         both = takes_keywords(s)
-        call = bracketed(f"raise {aside(s, REFUSE)}(", [function, extra if both else "()", unknown], ")", 8)
+        passed = tupled([p.name for p in parameters(s.operator) if p.name != "*"])
+        call = bracketed(f"raise {aside(s, REFUSE)}(", [function, passed, extra if both else "()", unknown], ")", 8)
         refused = (f"if {f'{extra} or ' if both else ''}{unknown}:", f"    {call}")
     inside = [n for n in (*s.operands, *s.stated) if s.operator.shown(n) != n]
     names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.layout import bracketed, camel, imported, in_docstring, quoted, wrapped
-from opgen.code.python_text import python_text
+from opgen.code.python_text import Spelling, python_text
 from opgen.code.signature import annotation, default_text
 from opgen.ir.declared import Initialiser
 from opgen.ir.program import Argument, Kind, Tensor
@@ -50,7 +50,7 @@ class ModuleView:
     doc_first: str
     doc: tuple[str, ...]
     annotations: tuple[AnnotationView, ...]
-    named: bool  # takes the constructor anything? Then it says what, to a call with another name
+    named: tuple[str, ...]  # takes the constructor anything? Then it says what, to a call with another name
     init: str
     begin: str
     init_lines: tuple[str, ...]
@@ -92,11 +92,13 @@ def module_view(s: Surface) -> ModuleView:
     return ModuleView(
         op=s.name,
         name=module_name(s),
-        imports=_imports([*reset, *init, *call], params, s, hiding, ["takes_named"] if takes else []),
+        imports=_imports(
+            [*reset, *init, *call], params, s, hiding, ["takes_missing", *(["takes_named"] if takes else [])]
+        ),
         doc_first=first,
         doc=(*rest, *_doc(dims, states, params, s)),
         annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
-        named=bool(takes),
+        named=_named(s, states, dims) if takes else (),
         init=bracketed("def __init__(", [own[:-1], *takes], ") -> None:", 4),
         begin=begin,
         init_lines=tuple(init),
@@ -197,6 +199,18 @@ def _shape(t: Tensor, dims: dict[str, str]) -> str:
     return ", ".join(parts) if len(parts) > 1 else f"({parts[0]},)" if parts else "()"
 
 
+def _named(s: Surface, states: Sequence[State], dims: dict[str, str]) -> tuple[str, ...]:
+    """The decorator of a constructor, which is told what tensors that makes, where they stand in the spec and how."""
+    names = dict(s.operator.spelled) | dims
+    made = []
+    for st in states:
+        arguments = _arguments_of(st.initialiser, lambda n: names.get(n.name, n.name))
+        given = f"({', '.join(arguments).replace('math.', '')})" if arguments else ""
+        start = f"{'buffers' if st.buffer else 'parameters'}: {st.initialiser.name}{given}"
+        made.append(f"{attribute(st.flag)}={quoted(start)}")
+    return tuple(unindented(bracketed("@takes_named(", made, ")", 4), 4))
+
+
 def _reset(s: Surface, st: State, dims: dict[str, str]) -> list[str]:
     name, by_parts = f"self.{attribute(st.flag)}", _by_parts(st)
     call = initialiser(st.initialiser, "part" if by_parts else name, dict(s.operator.spelled) | dims)
@@ -214,12 +228,18 @@ def _by_parts(st: State) -> bool:
 
 def initialiser(i: Initialiser, target: str, names: dict[str, str]) -> str:
     """A call of `torch.nn.init`: arguments are expressions of sizes and params, and `names` what they are called."""
-    arguments = [target]
-    for keyword, e in i.arguments:
-        text = python_text(e, lambda n: f"self.{attribute(names.get(n.name, n.name))}")
-        assert text is not None, f"{i.name}: no number"
-        arguments.append(text if keyword is None else f"{keyword}={text}")
+    arguments = [target, *_arguments_of(i, lambda n: f"self.{attribute(names.get(n.name, n.name))}")]
     return f"torch.nn.init.{i.name}_({', '.join(arguments)})"
+
+
+def _arguments_of(i: Initialiser, spelling: Spelling) -> list[str]:
+    """The arguments behind the tensor."""
+    out = []
+    for keyword, e in i.arguments:
+        text = python_text(e, spelling)
+        assert text is not None, f"{i.name}: no number"
+        out.append(text if keyword is None else f"{keyword}={text}")
+    return out
 
 
 def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:

@@ -362,6 +362,7 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     out += [""] if out else []
     beside = [imported_as(s, WRITE)] if takes_out(s.operator) else []
     beside += [imported_as(s, REFUSE)] if refuses(s) else []
+    beside += ["takes_missing"] if s.operator.inplace else []
     lines = [x for f in extra for x in f.lines]
     uses_torch = "torch." in text or s.operator.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []

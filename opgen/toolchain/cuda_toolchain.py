@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from opgen.toolchain.compiler import NoCompilerError, Toolchain, told_version, toolchain, version_of
 from opgen.toolchain.cuda import gencode, nvcc
+from opgen.write.settings import capability
 
 ARCHITECTURES = "TORCH_CUDA_ARCH_LIST"
 _EVERYWHERE = ("8.0", "9.0+PTX")  # where no device is visible
@@ -99,7 +100,8 @@ def architectures(*, everywhere: bool = False) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(listed.replace(";", " ").split()))
     for name in found:
         if not _CAPABILITY.fullmatch(name):
-            raise NoCompilerError(f"{ARCHITECTURES}: {name} is no compute capability such as 9.0 or 9.0+PTX")
+            meant = f"; write {capability(name)}" if capability(name) else " such as 9.0 or 9.0+PTX"
+            raise NoCompilerError(f"{ARCHITECTURES}: {name} is no compute capability{meant}")
     return found
 
 

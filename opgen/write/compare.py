@@ -12,7 +12,7 @@ import io
 import json
 import tokenize
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class Status(StrEnum):
     UNCHANGED = "unchanged"
     REMOVED = "removed"
     EDITED = "edited by hand"
+    OVERWRITTEN = "overwritten"  # although it was edited by hand
     FOREIGN = "not generated"
 
 
@@ -79,6 +80,13 @@ def compare(out: Path, unit: Unit, version: str) -> tuple[Change, ...]:
     gone = sorted(name for name in owned if name not in unit.files)
     changes += [c for name in gone if (c := _change(out, unit.path(name), None, owned[name])) is not None]
     return (*(c for c in changes if c is not None), _manifest_change(out, unit, version, recorded))
+
+
+def done(change: Change) -> Change:
+    """A change once it is made: nothing of a hand edit is left."""
+    if change.status is not Status.EDITED:
+        return change
+    return replace(change, status=Status.REMOVED if change.after is None else Status.OVERWRITTEN)
 
 
 def record_changes(out: Path, unit: Unit) -> tuple[Change, ...]:

@@ -33,6 +33,7 @@ _PLACE = "pyproject.toml"
 _KEYS = ("specs", "out", "namespace", "jobs", "isa", "cuda")
 ISA = ("baseline", "avx2", "avx512", "all")
 _CAPABILITY = re.compile(r"\d+\.\d[af]?(\+PTX)?")
+_NAMED = re.compile(r"(?:(?:sm|compute)[_-]?)?(\d+?)(?:\.?(\d))?([af]?)\s*(\+?\s*ptx)?", re.IGNORECASE)  # as elsewhere
 _NAMESPACE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SOURCE_FOLDERS = ("src", "lib", "python")  # of packages: their names are no part of those
 # whose operators are not ours to define, or what `torch.ops` itself has
@@ -201,8 +202,8 @@ def _settings(out: Path, bag: Bag) -> Settings:
     for key, what, fits, hint in _FORMS:
         if key in values and not fits(values[key]):
             value = values.pop(key)
-            better = _word(value) if key == "namespace" and isinstance(value, str) else ""
-            hints = [f'write `namespace = "{better}"`'] if usable(better) else [hint]
+            better = _better(key, value)
+            hints = [f"write `{key} = {better}`" if better else hint]
             bag.error("OPG508", f"{value!r} cannot be {what}", _place(source, key), hints=hints)
     specs = values.get("specs", [])
     return Settings(
@@ -216,6 +217,21 @@ def _settings(out: Path, bag: Bag) -> Settings:
         isa=_words(values.get("isa")),
         cuda=_words(values.get("cuda")),
     )
+
+
+def _better(key: str, value: object) -> str:
+    """What was meant by a value that does not fit, as TOML; empty where that is not clear."""
+    if key == "namespace" and isinstance(value, str) and usable(_word(value)):
+        return f'"{_word(value)}"'
+    words = value if isinstance(value, list) else re.split(r"[\s;,]+(?!\+?ptx)", str(value), flags=re.IGNORECASE)
+    found = [capability(str(word)) for word in words if key == "cuda"]
+    return "[" + ", ".join(f'"{word}"' for word in found) + "]" if found and all(found) else ""
+
+
+def capability(word: str) -> str:
+    """A compute capability as torch writes it, 9.0 for what is sm_90 elsewhere; empty where it is none."""
+    named = _NAMED.fullmatch(word.strip())
+    return f"{named[1]}.{named[2] or 0}{named[3].lower()}{'+PTX' if named[4] else ''}" if named else ""
 
 
 def _as(kind: type[T], value: object) -> T | None:

@@ -127,7 +127,10 @@ def test_hand_edit_is_refused_with_its_diff(project: Path, opgen: Opgen) -> None
     assert "--force" in err
     assert edited.read_text() == "x = 1  # better\n"
     assert "x = 1\n" not in (project / "generated/two/function.py").read_text()
-    assert opgen("build", "--force")[0] == 0
+    assert "edited by hand generated/one/function.py" in opgen("build", "--check", "--force")[1]
+    code, out, _ = opgen("build", "--force")
+    assert (code, "edited" in out) == (0, False)
+    assert "overwritten generated/one/function.py" in out
     assert edited.read_text() == "x = 11\n"
 
 
@@ -294,7 +297,7 @@ def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> Non
     assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
     assert "opgen build specs --force removes it" in err
     assert (project / "generated/one/function.py").exists()
-    assert "removed   generated/one (2 files)" in opgen("build", "--force")[1]
+    assert "removed   generated/one (3 files)" in opgen("build", "--force")[1]
     assert not (project / "generated/one").exists()
 
 

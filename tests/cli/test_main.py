@@ -102,6 +102,7 @@ def test_a_short_option_that_is_none_is_told_which_long_one_it_is(
             ("compile", "silu", "--device", "cuda"),
             "no option --device; it is one of opgen bench and of opgen test",
         ),
+        (("show", "silu", "--out", "x"), "no option --out; it is one of opgen bench, opgen build and others\n"),
         (("bench", "silu", "--sizes", "1k", "1M"), "sizes are separated by commas: --sizes 1000,1M"),
         (("test", "silu", "--backend", "cuda"), "'cuda' is none of torch, native, all: write '--device cuda'"),
         (("test", "silu", "--device", "native"), "'native' is none of cpu, cuda: write '--backend native'"),

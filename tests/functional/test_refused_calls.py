@@ -104,6 +104,55 @@ def test_a_module_that_is_right(build_operator: Build, device: object) -> None:
     assert module.w.device.type == ("meta" if device == "meta" else "cpu")
 
 
+STARTED = """op: well
+inputs: {r: {shape: [N]}, sigma: {shape: []}, bias: {shape: [], optional: true}, seen: {shape: []}}
+forward: y[n] = sigma*r[n] + bias + seen
+module: {name: Well, parameters: {sigma: ones, bias: "uniform(-1, 1)"}, buffers: {seen: zeros}}
+"""
+SIGMA, LATER = "; sigma is a parameter of the module, which starts as `ones`", "; to start it elsewhere, "
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda c: c(sigma=3.4),
+            f" has no argument sigma; it takes bias, device, dtype{SIGMA}{LATER}torch.nn.init.constant_(layer.sigma,"
+            " 3.4) once it is made, or `parameters: {sigma: constant(3.4)}` in the spec",
+        ),
+        (lambda c: c(sigma="ones"), f" has no argument sigma; it takes bias, device, dtype{SIGMA}"),
+        (
+            lambda c: c(sigm=torch.tensor(3.4)),
+            f" has no argument sigm; it takes bias, device, dtype{SIGMA}{LATER}layer.sigma.data.copy_(…) once the"
+            " module is made",
+        ),
+        (
+            lambda c: c(seen=2),
+            " has no argument seen; it takes bias, device, dtype; seen is a buffer of the module, which starts as"
+            f" `zeros`{LATER}torch.nn.init.constant_(layer.seen, 2) once it is made, or"
+            " `buffers: {seen: constant(2)}` in the spec",
+        ),
+        (
+            lambda c: c(bias=0.5),
+            ": bias must be a bool, not 0.5 of type float; bias is a parameter of the module, which starts as"
+            f" `uniform(-1, 1)`{LATER}torch.nn.init.constant_(layer.bias, 0.5) once it is made, or"
+            " `parameters: {bias: constant(0.5)}` in the spec",
+        ),
+        (
+            lambda c: c(True, 3.4),
+            f": {DEVICE}, not 3.4{SIGMA}{LATER}torch.nn.init.constant_(layer.sigma, 3.4) once it is made, or"
+            " `parameters: {sigma: constant(3.4)}` in the spec",
+        ),
+        (lambda c: c(divice="cpu"), " has no argument divice; did you mean device? it takes bias, device, dtype"),
+        (lambda c: c(epsilon=1), " has no argument epsilon; it takes bias, device, dtype"),
+    ],
+)
+def test_what_a_module_makes_itself(build_operator: Build, call: Callable[[type], object], said: str) -> None:
+    with pytest.raises(TypeError) as told:
+        call(build_operator(STARTED).Well)
+    assert str(told.value) == f"Well{said}"
+
+
 PICKED = """op: picked
 inputs: {x: {shape: [..., N]}, z: {shape: [M]}}
 forward: |

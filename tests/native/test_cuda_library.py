@@ -47,6 +47,9 @@ def test_a_name_that_is_no_capability_is_an_error(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(cuda.ARCHITECTURES, "8.0;hopper")
     with pytest.raises(NoCompilerError, match="hopper is no compute capability"):
         cuda.architectures()
+    monkeypatch.setenv(cuda.ARCHITECTURES, "8.0;sm_90")
+    with pytest.raises(NoCompilerError, match=r"sm_90 is no compute capability; write 9\.0$"):
+        cuda.architectures()
 
 
 def test_flags_of_architectures() -> None:

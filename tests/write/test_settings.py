@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -84,8 +85,8 @@ def test_a_namespace_is_stated_in_the_settings_or_in_the_call(tmp_path: Path) ->
         ("[tool.opgen]\njobs = true\n", 2, ("True cannot be the number of jobs",)),
         ('[tool.opgen]\nisa = "avx3"\n', 2, ("'avx3' cannot be the instruction sets", "one or a list of baseline")),
         ("[tool.opgen]\nisa = []\n", 2, ("[] cannot be the instruction sets",)),
-        ('[tool.opgen]\ncuda = ["9.0", "sm_90"]\n', 2, ("cannot be the compute capabilities", '"9.0+PTX"')),
-        ("[tool.opgen]\ncuda = 9.0\n", 2, ("9.0 cannot be the compute capabilities",)),
+        ('[tool.opgen]\ncuda = ["8.6+PTX", "hopper"]\n', 2, ("cannot be the compute capabilities", '"9.0+PTX"')),
+        ("[tool.opgen]\ncuda = []\n", 2, ("[] cannot be the compute capabilities", "one or a list")),
         ("[tool.opgen\n", 1, ("cannot be read",)),
         ('[tool.opgen]\nout = "gen\n', 2, ("cannot be read: Illegal character",)),
         ('[tool.opgen]\nnamespace = "my-ns"\n', 2, ('write `namespace = "my_ns"`',)),
@@ -111,6 +112,28 @@ def test_what_is_no_setting_is_refused_where_it_stands(
         assert all(word in f"{diagnostic.message} {diagnostic.hints}" for word in words)
         assert (diagnostic.span and diagnostic.span.source.line_col(diagnostic.span.start)[0]) == line
     assert (tmp_path / "generated").exists() == (not words)
+
+
+@pytest.mark.parametrize(
+    ("stated", "meant"),
+    [
+        ('["sm_90"]', '["9.0"]'),
+        ('"90"', '["9.0"]'),
+        ('"sm90"', '["9.0"]'),
+        ('["compute_90"]', '["9.0"]'),
+        ("90", '["9.0"]'),
+        ("9.0", '["9.0"]'),
+        ("[8.6, 9]", '["8.6", "9.0"]'),
+        ('["8.0", "SM_120"]', '["8.0", "12.0"]'),
+        ('"sm_90a"', '["9.0a"]'),
+        ('"8.0;9.0 ptx"', '["8.0", "9.0+PTX"]'),
+    ],
+)
+def test_what_capabilities_are_called_elsewhere_is_told(tmp_path: Path, stated: str, meant: str) -> None:
+    (told,) = build("scale.yaml", project(tmp_path, f"[tool.opgen]\ncuda = {stated}\n") / "generated").diagnostics
+    assert told.hints == (f"write `cuda = {meant}`",)
+    project(tmp_path, f"[tool.opgen]\ncuda = {meant}\n")
+    assert list(settings_of(tmp_path / "generated").cuda) == json.loads(meant)
 
 
 def test_commands_need_no_flags_in_a_project_with_settings(

@@ -292,7 +292,8 @@ class Idioms(Notes):
         bound = (*self.left, *self.bound)
         found = under_limit(self.words, name, items, body, bound, span) if reduced else None
         if found is not None:
-            general = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
+            body_hint = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
+            general = found.otherwise or body_hint
             self.note(found.span, habits.PLAIN, found.told, code="OPG246", otherwise=general)
             self.unclear |= not found.clear
             self.limits.update(

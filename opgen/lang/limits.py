@@ -127,7 +127,7 @@ def under_limit(
         for n in nodes(e)
         if isinstance(n, Name)
     )
-    bare = tuple(e for e in limit.limits if not reads_data(words, e))
+    bare = tuple(e for e in limit.limits if not reads_data(words, e) and not any(_scaled(p, bound) for p in nodes(e)))
     told = ENDLESS.format(index, unparse(made)) if clear and endless else ""
     return Limited(limited[0].span, limit.index, bare, made, clear and not endless, otherwise=told)
 
@@ -150,6 +150,11 @@ def _follows(words: Vocabulary, limit: _Limit, bound: Sequence[str]) -> bool:
             return name not in bound or sum(_signed(t) for t in terms if isinstance(t[1], Number)) <= more
         case _:
             return False
+
+
+def _scaled(e: Expr, bound: Sequence[str]) -> bool:
+    """Whether an index is multiplied, so that its own size is another one than that of what it limits."""
+    return isinstance(e, Product) and any(i in bound for i in names_read(e))
 
 
 def _signed(term: tuple[str, Expr]) -> Fraction | int:

@@ -144,3 +144,9 @@ def test_where_no_axis_says_how_far_the_message_asks(line: str, reduction: str) 
 )
 def test_no_end_is_guessed_where_another_condition_moves_the_beginning(line: str) -> None:
     assert all("t < E" not in hint and "t < B" not in hint for hint in said(whole(fields(line), line)))
+
+
+@pytest.mark.parametrize(("end", "left"), [("2*i", "i"), ("i//2", "i"), ("i", "i < E"), ("i + 1", "i < E")])
+def test_a_multiple_of_an_index_does_not_say_how_far_it_runs_itself(end: str, left: str) -> None:
+    (meant, *_) = (told for told in said(whole(fields("v[e]"), f"y[i] = sum[e < {end}](v[e])")) if "where(" in told)
+    assert meant.startswith(f"y[{left}] = sum[e](where(e < ")

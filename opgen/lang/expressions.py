@@ -332,7 +332,7 @@ class ExpressionParser(NegationParser):
                 if meant is None:
                     binders = tuple(self.binder(item, token.text) for item in items)
                     made = Reduction(token.text, binders, body, span, token.span)
-                    meant = self.idioms.reduction(made if beside is None else self.idioms.beside(made, beside), more)
+                    meant = self.idioms.reduction(made, more, beside)
                 return meant
             span = token.span.to(end)
             return self.applied(token, items, span) or self.idioms.access(token, items, span)

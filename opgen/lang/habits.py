@@ -340,6 +340,10 @@ ORDERED = (
     " `indices[n, i < K] = order[n, i]` and `values[n, i < K] = x[n, order[n, i]]`"
 )
 UNSAID = "and state how far `{0}` runs, `{0} < num_{0}` with `params: {{num_{0}: int}}`, say"
+ENDLESS = (
+    "nothing says how far `{0}` runs at most: state it, with `params: {{num_{0}: int}}`, say, and the limit in the"
+    " body: `{1}`"
+)
 PLAIN = "a reduction binds plain indices"
 NO_IF = "`if` is not part of the formula language"
 OTHER_THAN = "`<>` is not an operator of the formula language"

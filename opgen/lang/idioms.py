@@ -25,7 +25,7 @@ from opgen.lang.named_first import spread_named
 from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction, Unary
 from opgen.lang.notes import OF_STORAGE, Notes
-from opgen.lang.orders import through_order
+from opgen.lang.ordered import note_order
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread
@@ -246,7 +246,7 @@ class Idioms(Notes):
         """A reduction with arguments beside its body, the first of which follows the comma `arguments.at`."""
         assert arguments.at is not None
         told = e.name in habits.FUNCTIONS and self.words.lacks(e.name) and renamed(self.words, e) is None
-        if told and e.name not in OF_TWO and not self.takes_more(e.name):
+        if told and e.name not in OF_TWO:
             return self.reduction(e)
         if arguments.given and is_group(self.words, arguments.given[0]):
             self.note(arguments.at, f"the body of `{e.name}[…]` is one expression")
@@ -258,8 +258,10 @@ class Idioms(Notes):
         self.unclear |= meant is None
         return meant or e
 
-    def reduction(self, e: Expr, more: Expr | None = None) -> Expr:
-        """A reduction by index whose name is another one here."""
+    def reduction(self, e: Expr, more: Expr | None = None, beside: Arguments | None = None) -> Expr:
+        """A reduction by index whose name is another one here, or that has more than a body."""
+        if isinstance(e, Reduction) and beside is not None and not self.takes_more(e.name):
+            e = self.beside(e, beside)
         if not isinstance(e, Reduction):
             return e
         words = self.words
@@ -270,7 +272,9 @@ class Idioms(Notes):
             hints = (habits.FUNCTIONS[e.name],) if e.name in habits.FUNCTIONS else ()
             self.note(e.name_span, f"there is no reduction `{e.name}`", *hints, code="OPG211")
         if meant is None and self.takes_more(e.name):
-            self._in_order(e.name, e.body, axis.name if isinstance(axis, Binder) else None, more)
+            rest, given = ([] if more is None else [more]), axis.name if isinstance(axis, Binder) else None
+            rest, named = ([*rest, *beside.given], beside.named) if beside is not None else (rest, {})
+            note_order(self, e.name, e.body, given, rest, named)
         return meant or (replace(e, further=more) if e.name in words.further else e)
 
     def limited(self, name: str, items: Sequence[Expr | Dots], body: Expr, span: Span) -> Expr | None:
@@ -279,7 +283,8 @@ class Idioms(Notes):
         bound = (*self.left, *self.bound)
         found = under_limit(self.words, name, items, body, bound, span) if reduced else None
         if found is not None:
-            general = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
+            body_hint = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
+            general = found.otherwise or body_hint
             self.note(found.span, habits.PLAIN, found.told, code="OPG246", otherwise=general)
             self.unclear |= not found.clear
             self.limits.update(
@@ -297,13 +302,6 @@ class Idioms(Notes):
                 return self.called(name, (body,), {"dim": item}, span)
             case _:
                 return None
-
-    def _in_order(self, name: str, of: Expr, axis: str | None, more: Expr | None) -> None:
-        whole, at = spelled(self.words, of), self.found[-1].span
-        made = through_order(self.words, name, whole, axis, more, self.target, self.left, tuple(self.bound), at)
-        if made:
-            self.found[-1].hints = tuple(h for h in self.found[-1].hints if h != habits.FUNCTIONS.get(name))
-        self.note_unclear(made or "")
 
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
         self.note(at, "`@` is not an operator of the formula language", habits.PRODUCT)
@@ -369,7 +367,7 @@ class Idioms(Notes):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
             self.results = [r for r in self.results if r[0] not in inner]
         if meant is None and self.takes_more(name) and args:
-            self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
+            note_order(self, name, args[0], None, args[1:], named)
         text = self.written_out(name, args, named) if meant is None else None
         if text is not None and (found := self.again(text, self)) is not None:
             self.counted = [c for c in self.counted if not any(c is a for a in args)]

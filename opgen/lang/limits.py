@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
 from opgen.lang import ranges
 from opgen.lang.binders import as_binder
 from opgen.lang.conversions import is_condition
+from opgen.lang.habits import ENDLESS
 from opgen.lang.layout import CONSTANTS, is_open
 from opgen.lang.nodes import (
     Access,
@@ -27,6 +29,8 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.products import reindexed
+from opgen.lang.reach import reached_under, reads_data, stands_alone
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import names_read, nodes, transform
 
@@ -55,6 +59,7 @@ class Limited:
     reduction: Expr
     clear: bool  # nothing in it is left unbound
     told: str = "a limit is a condition"
+    otherwise: str = ""  # what is said in place of a statement that is not clear
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +105,20 @@ def under_limit(
     if limit is None:
         return None
     index = limit.index.name
+    end = limit.extent or reached_under(words, index, limit.condition, body)
+    endless = end is None and not (stands_alone(body, index) or _follows(words, limit, bound))
+    end = Name(f"num_{index}", span) if endless else end
     names = dict.fromkeys(
         i.name if isinstance(i, Name) else "..." for i in (limit.index if isinstance(i, Compare) else i for i in items)
     )
     loose = [i for i in own if i not in names and i not in bound and any(_reads(e, (i,)) for e in limit.limits)]
-    over = tuple(
-        Dots(span) if i == "..." else Binder(i, limit.extent if i == index else None, span) for i in (*names, *loose)
-    )
+    over = tuple(Dots(span) if i == "..." else Binder(i, end if i == index else None, span) for i in (*names, *loose))
     made: Expr = Reduction(name, over, body, span, span)
     if limit.condition is not None:
         chosen = Call("where", (limit.condition, body, NOTHING["sum" if name == "mean" else name](span)), span, span)
         made = Reduction("sum" if name == "mean" else name, over, chosen, span, span)
         if name == "mean":
-            counted = tuple(
-                b if isinstance(b, Dots) or b.extent is not None else replace(b, extent=_size(words, b, body))
-                for b in over
-            )
-            count = Reduction("count", counted, limit.condition, span, span)
+            count = Reduction("count", tuple(_sized(words, b, body) for b in over), limit.condition, span, span)
             made = Product((("*", made), ("/", count)), span)
     known = {*bound, *names, *loose, *CONSTANTS}
     clear = not is_open(words, made, frozenset(bound)) and all(
@@ -125,7 +127,39 @@ def under_limit(
         for n in nodes(e)
         if isinstance(n, Name)
     )
-    return Limited(limited[0].span, limit.index, limit.limits, made, clear)
+    bare = tuple(e for e in limit.limits if not reads_data(words, e) and not any(_scaled(p, bound) for p in nodes(e)))
+    told = ENDLESS.format(index, unparse(made)) if clear and endless else ""
+    return Limited(limited[0].span, limit.index, bare, made, clear and not endless, otherwise=told)
+
+
+def _follows(words: Vocabulary, limit: _Limit, bound: Sequence[str]) -> bool:
+    """Whether an index goes as far as the one that limits it, or less far: `j` of `j <= i` or `j < i - 1`."""
+    match limit.condition:
+        case Compare(operands=(Name(), end), ops=(sign,)) if sign in ("<", "<="):
+            pass
+        case Compare(operands=(_, Name(), end), ops=(_, sign)):
+            pass
+        case condition:
+            return condition is None
+    if reads_data(words, end):
+        return False
+    more = 1 if sign == "<" else 0
+    terms = end.terms if isinstance(end, Sum) else (("+", end),)
+    match [t for t in terms if not isinstance(t[1], Number)]:
+        case [("+", Name(name=name))]:
+            return name not in bound or sum(_signed(t) for t in terms if isinstance(t[1], Number)) <= more
+        case _:
+            return False
+
+
+def _scaled(e: Expr, bound: Sequence[str]) -> bool:
+    """Whether an index is multiplied, so that its own size is another one than that of what it limits."""
+    return isinstance(e, Product) and any(i in bound for i in names_read(e))
+
+
+def _signed(term: tuple[str, Expr]) -> Fraction | int:
+    sign, e = term
+    return 0 if not isinstance(e, Number) else e.value if sign == "+" else -e.value
 
 
 def _is_taken(words: Vocabulary, name: str, bound: Sequence[str]) -> bool:
@@ -156,24 +190,41 @@ def _such_that(
     words: Vocabulary, name: str, items: Sequence[Expr | Dots], body: Expr, bound: Sequence[str]
 ) -> Limited | None:
     """Conditions on what is read, `sum[e, to[e] == v](…)`: over the indices beside them, or those they read alone."""
-    over = list[Binder | Dots]()
-    conditions = list[Expr]()
+    over, reaching = list[Binder | Dots](), list[Binder]()
+    conditions, limited = list[Expr](), list[str]()
     for item in items:
         binder = as_binder(item)
-        limits = isinstance(item, Compare) and _limit(words, item, (), bound) is not None
-        if binder is not None and not limits:
+        limit = _limit(words, item, (), bound) if isinstance(item, Compare) else None
+        if binder is not None and limit is None:
             over.append(binder)
         elif not isinstance(item, Dots):
             conditions.append(item)
+        if limit is not None and limit.index.name not in bound:
+            limited.append(limit.index.name)
+            others = (i for i in items if i is not item and not isinstance(i, Dots))
+            reaching += [] if any(limit.index.name in names_read(i) for i in others) else _reaching(words, limit, body)
     if not conditions or not all(is_condition(c) or _is_mask(words, c) for c in conditions):
         return None
     first, read = conditions[0].span, [n for c in conditions for n in names_read(c)]
     over = over or [Binder(i, None, first) for i in _indices(words, body) if i in read and i not in bound]
+    unsaid = [i for i in _indices(words, body) if not any(stands_alone(c, i) for c in conditions)]
+    sized = (_sized(words, b, body) if isinstance(b, Binder) and b.name in unsaid else b for b in over)
+    over = [*reaching, *(sized if name == "mean" else over)]
     made = over_picked(name, over, body, conditions)
-    if not over or made is None:
+    if not over or made is None or not {*limited} <= {b.name for b in over if isinstance(b, Binder)}:
         return None
     clear = not is_open(words, made, frozenset(bound))
     return Limited(first, Name(name, first), (), made, clear, "a condition stands in the body")
+
+
+def _reaching(words: Vocabulary, limit: _Limit, body: Expr) -> list[Binder]:
+    """The index of a limit with how far it reaches, where it stands alone nowhere; none where nothing says it."""
+    end = reached_under(words, limit.index.name, limit.condition, body)
+    return [] if end is None else [Binder(limit.index.name, end, limit.index.span)]
+
+
+def _sized(words: Vocabulary, b: Binder | Dots, body: Expr) -> Binder | Dots:
+    return b if isinstance(b, Dots) or b.extent is not None else replace(b, extent=_size(words, b, body))
 
 
 def _is_mask(words: Vocabulary, e: Expr) -> bool:
@@ -202,10 +253,15 @@ def _counts(body: Expr, name: str) -> bool:
 def _limit(words: Vocabulary, item: Compare, own: Container[str], bound: Sequence[str]) -> _Limit | None:
     """What a condition limits; None where it is an extent, or says something else."""
 
+    def is_data(n: Name | Access) -> bool:
+        return bool(words.shapes.get(n.name)) and (isinstance(n, Access) or "..." in bound)
+
     def moves(e: Expr) -> bool:
         """Whether a limit depends on other indices."""
         return any(
-            isinstance(n, Name) and ((n.name in bound and n.name not in words.names) or n.name in own) for n in nodes(e)
+            isinstance(n, Name | Access)
+            and (is_data(n) or (n.name in bound and n.name not in words.names) or n.name in own)
+            for n in nodes(e)
         )
 
     match item:

@@ -207,7 +207,8 @@ class Notes(ABC):
             value = limited_by(self.words, self.limits, value)
             if not self.words.results.get(target.name):
                 target = replace(target, items=tuple(bounded(self.words, self.limits, i, value) for i in target.items))
-        stepped = step_before(target, value) if whole.op == "=" else value
+        own = whole.op == "=" and target.name not in self.words.given
+        stepped = step_before(target, value) if own else value
         bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder)) | read_by(target)
         if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):
             return None

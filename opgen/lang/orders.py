@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Access, Dots, Expr, Name
+from opgen.lang.nodes import Access, Dots, Expr, Name, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 
@@ -40,16 +40,21 @@ def through_order(
     left: Sequence[str] = (),
     bound: Sequence[str] = (),
     at: Span | None = None,
+    *,
+    least: bool = False,
 ) -> str | None:
     """The statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear.
 
     `left`: the indices of the target; the largest elements of an axis that stands there are told by a mask.
     `bound`: those of the reductions around it; what is reduced over the axis is reduced over the elements in order.
     An index of either that the tensor does not have is the one that counts the largest. `at`: where the name stands,
-    which tells whether it is all that a reduction without an index is of.
+    which tells whether it is all that a reduction without an index is of. `least`: the smallest elements are meant.
     """
     if name in _EXTREMES:
         return _running(words, name, of, axis, left)
+    sign = ""
+    if isinstance(of, Unary) and of.op == "-" and name != "nanmedian":  # whose order is the other one
+        sign, of, least = "-", of.operand, not least
     if not isinstance(of, Access) or not (name in _WORDS or _PLACES[name]):
         return None
     items = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in of.items]
@@ -61,32 +66,40 @@ def through_order(
     each = free[0] if free else next(c for c in "jirsp" if c not in items and not words.knows(c))
     count = "3" if given is None else unparse(given)
     if name in _WORDS:
-        value = _WORDS[name].format(axis=axis, of=f"{of.name}[{', '.join(items)}]", given=count)
+        value = _WORDS[name].format(axis=axis, of=f"{sign}{of.name}[{', '.join(items)}]", given=count)
         left = _list(items, axis, axis if name in ("sort", "msort") else None)
         return f"write `{f'{target}[{left}]' if left else target} = {value}`"
     size = _size(words, of.name, items.index(axis), axis)
     if name == "topk" and axis in left:
         here, there = ", ".join(items), _list(items, axis, each)
-        most = int(count) - 1 if count.isdecimal() else None
-        place = f"{size} - {count} + 1" if most is None else f"{size} - {most}" if most else size
-        least = f"kth[{each}]({of.name}[{there}], {place})"
-        return f"a mask of the largest: `{target}[{here}] = {of.name}[{here}] >= {least}`"
-    place = _PLACES[name].format(size=size, given=count, axis=axis, each=each)
+        end = _kth_greatest(size, count) if not least else count
+        of_kth, sense = f"kth[{each}]({of.name}[{there}], {end})", "<=" if least else ">="
+        what = "smallest" if least else "largest"
+        return f"a mask of the {what}: `{target}[{here}] = {of.name}[{here}] {sense} {of_kth}`"
+    place = each if least else _PLACES[name].format(size=size, given=count, axis=axis, each=each)
     order = "order" if not words.knows("order") else f"order_{of.name}"
     read = _list(items, axis, f"{order}[{_list(items, axis, place)}]")
     left = _list(items, axis, f"{each} < {count}" if name == "topk" else None)
     made = f"{target}[{left}]" if left else target
+    picked = f"{sign}{of.name}[{read}]"
+    here = f"({picked})" if sign else picked
     first = f"`{order}[{', '.join(items)}] = argsort[{axis}]({of.name}[{', '.join(items)}])`"
     if name == "topk" and axis in bound:
-        return f"read it through its order: {first}, and `{of.name}[{read}]` here, over `{each} < {count}` for `{axis}`"
+        return f"read it through its order: {first}, and `{here}` here, over `{each} < {count}` for `{axis}`"
     if free:
-        return f"read it through its order: {first}, and `{of.name}[{read}]` here, over `{each} < {count}`"
+        return f"read it through its order: {first}, and `{here}` here, over `{each} < {count}`"
     around = None if at is None or name != "topk" else _reduced_alone(words, at)
     if around is not None:
         rest = _list(items, axis, None)
         made = f"{target}[{rest}]" if rest else target
-        return f"read it through its order: {first}, then `{made} = {around}[{each} < {count}]({of.name}[{read}])`"
-    return f"read it through its order: {first}, then `{made} = {of.name}[{read}]`"
+        return f"read it through its order: {first}, then `{made} = {around}[{each} < {count}]({picked})`"
+    return f"read it through its order: {first}, then `{made} = {picked}`"
+
+
+def _kth_greatest(size: str, count: str) -> str:
+    """The place of the least of the greatest elements, counted from 1."""
+    most = int(count) - 1 if count.isdecimal() else None
+    return f"{size} - {count} + 1" if most is None else f"{size} - {most}" if most else size
 
 
 def _reduced_alone(words: Vocabulary, at: Span) -> str | None:

@@ -27,6 +27,7 @@ from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of
 from opgen.lang.layout import layout, read_along, read_unsliced
 from opgen.lang.lexer import T
 from opgen.lang.loop_parser import LoopParser
+from opgen.lang.new_values import NewValue, as_new, name_new, tell_below
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.primes import note_primes
 from opgen.lang.sampling import of_distribution
@@ -43,7 +44,7 @@ from opgen.lang.slips import (
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
-from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TAKEN, TWICE, in_place, read_as, updated
+from opgen.lang.updates import FOREIGN, RENAMED, TAKEN, TWICE, read_as, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
 from opgen.lang.whole import with_indices
 from opgen.schema.formula import Formula
@@ -57,6 +58,7 @@ class _Parser(LoopParser):
         self.meant: list[Assign] = []  # these and those without, with the names that they have then
         self.chains: dict[str, Chain] = {}
         self.values: dict[str, Values] = {}  # of outputs that are updated
+        self.renewals: list[NewValue] = []
         self.cases: dict[str, list[Expr | None]] = {}  # what the statements of a name so far ask
 
     def statements(self) -> tuple[Assign, ...]:
@@ -96,8 +98,10 @@ class _Parser(LoopParser):
                 made = [] if self.idioms.made is None else [self.idioms.made]
                 self.proposed += made
                 self.meant += made
-                if first.text in self.words.inputs:
-                    self.goes_on_as(first.text, self.words.renewed.get(first.text, ""))
+                of = {new: name for name, new in self.words.renewed.items()}
+                name = of.get(made[0].target.name, first.text) if made else first.text
+                if name in self.words.inputs or name in self.words.buffers:
+                    self.goes_on_as(name, self.words.renewed.get(name, ""))
                 self.lost[s.target.name] = None
             except StopError:
                 if self.idioms.found:
@@ -108,6 +112,7 @@ class _Parser(LoopParser):
                 self.at = next_statement(self.tokens, self.at)
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
+        tell_below(self.bag, self.words, self.renewals, self.found)
         return tuple(self.found)
 
     def read(self, *, turns: bool) -> Assign:
@@ -115,7 +120,13 @@ class _Parser(LoopParser):
         self.idioms = Idioms(self.words, read_again, turns=turns)
         self.words.bound = self.idioms.bound
         note_primes(self.idioms, self.rest())
-        return with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
+        known = {name: new for name, new in self.words.renewed.items() if new in self.words.letters}
+        s = self.idioms.in_small_letters(self.statement())
+        if s.guard is not None:  # perhaps another case of the same value
+            known.pop(s.target.name, None)
+        meant = name_new(self.words, s)
+        s = with_indices(self.idioms, s)
+        return as_new(self.idioms, replace(s, value=read_as(s, known).value) if self.idioms.found else s, meant)
 
     def by_rows(self, start: int) -> Assign | None:
         """What is proposed for the statement at a token where integers at a position list rows; nothing is told."""
@@ -177,12 +188,9 @@ class _Parser(LoopParser):
         made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
         if op.removesuffix("=") in FOREIGN:
             made = self.updated(made)
-        if self.idioms.found:
-            known = {name: new for name, new in self.words.renewed.items() if new in self.words.letters}
-            made = replace(made, value=read_as(made, known).value)
         if changed is not None and changed.name != changed.span.text:
             self.words.renewed[changed.span.text] = changed.name
-        return self.renewed(made)
+        return made
 
     def scattered(self, target: Target, dot: int) -> StopError:
         """Report `y = x.at[ids].add(e)`, whose dot is at this token."""
@@ -272,20 +280,11 @@ class _Parser(LoopParser):
             self.idioms.say_instead(RENAMED, f"{RENAMED}, and in `outputs`, which then lists `{meant.target.name}`")
         return meant or s
 
-    def renewed(self, s: Assign) -> Assign:
-        """A statement as it is meant, if it has foreign notation and updates an input; others wait for their turn."""
-        meant = in_place(self.words, s)
-        if meant is not None:
-            self.words.updates[s.span.start] = meant
-        if not self.idioms.found or (meant is None and (s.op != "=" or s.target.name not in self.words.inputs)):
-            return s
-        message = f"`{s.target.name}` is an input and cannot be assigned"
-        self.idioms.note(s.target.name_span, message, *([IN_PLACE] if meant else []), RENAMED, code="OPG236")
-        return meant or replace(s, target=replace(s.target, name=self.words.renewed[s.target.name]))
-
     def goes_on_as(self, name: str, new: str) -> None:
         """From here on an input is read as the new value that has been proposed of it, if that is known."""
-        made = self.idioms.made
+        made, told = self.idioms.made, self.idioms.told
+        if made is not None and told is not None and made.target.name == new:
+            self.renewals.append(NewValue(name, new, told, len(self.found)))
         if made is None:
             self.words.letters[name] = (UNCLEAR,)
         elif made.target.name == new and new in self.words.letters:

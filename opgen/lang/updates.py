@@ -56,7 +56,8 @@ def in_place(words: Vocabulary, s: Assign) -> Assign | None:
     name = s.target.name
     if name not in words.inputs:
         return None
-    free, before = free_name(words, name), words.renewed.get(name, name)
+    again = s.op == "=" and s.guard is not None and name in words.renewed  # another case of the same value
+    free, before = words.renewed[name] if again else free_name(words, name), words.renewed.get(name, name)
     value = _read_as(spelled(words, s.value), words.renewed)
     words.renewed[name] = free
     return None if s.op == "=" else new_value(words, replace(s, value=value), before, free)

@@ -33,6 +33,10 @@ class Vocabulary:
     complexes: Collection[str] = ()  # inputs of complex numbers
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
     inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs
+    given: Container[str] = ()  # every input: what a statement reads of one is no value of its own
+    buffers: Mapping[str, str] = field(
+        default_factory=dict
+    )  # those of a module that are no outputs, with what they become
     renewed: dict[str, str] = field(default_factory=dict)  # inputs that statements so far update, with their new name
     updates: dict[int, Assign] = field(default_factory=dict)  # those of inputs as new values, by where they begin
     outputs: Mapping[str, str | None] = field(default_factory=dict)  # with what each states; None: not listed

@@ -39,7 +39,8 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     if updated:
         text = unparse_target(made.target) if read else unparse_assign(made)
         _note(notes, s.target, f"`{name}` has named dims and is assigned without indices", f"write `{text}`")
-    if read and (lines := along_each(notes.words, s)):
+    new = notes.words.renewed.get(name, name) if name in notes.words.given else name
+    if read and (lines := along_each(notes.words, replace(s, target=replace(s.target, name=new)))):
         shown = listed([unparse_assign(line) for line in lines])
         read = dict.fromkeys(read, (f"write {shown}",))
         notes.unclear = True

@@ -29,11 +29,15 @@ _Way = dict[int, str]  # places of a shape, with what is written there
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """The dims of a tensor as text, the index that each is named for, and the places of those that are no batch."""
+    """The dims of a tensor as text, the index that stands for each, and the places of those that are no batch."""
 
     sizes: tuple[str, ...]
     letters: tuple[str, ...]
     places: tuple[int, ...]
+
+    def named(self, place: int) -> str:
+        """The index that is named for a dim: none for one of a literal size, at which any may stand."""
+        return "" if self.sizes[place].isdigit() else self.letters[place]
 
     def written(self, way: _Way) -> tuple[str, ...]:
         return tuple(way.get(k, "...") for k in range(len(self.sizes)))
@@ -135,14 +139,13 @@ def _placed(f: Frame, e: Access, own: Sequence[Expr], at: Sequence[list[int] | N
     names = [i.name for i in own if isinstance(i, Name)]
     ways = [(dict(zip(w, shown, strict=True)), _in_reach(f, e, names, w, axes)) for w in orders]
     told = [{**way, **more} for way, fills in ways for more in fills or ()]
-    if told:
+    idle = _of_reductions(f, e, names)
+    if told and not (idle and ways and all({*idle}.isdisjoint(w.values()) for w in told)):
         same = [w for w in told if _in_order(f, e, [w[k] for k in axes.places])]
-        return same if len(same) == 1 else told
+        return same if len(same) == 1 and all({*w.values()} == {*same[0].values()} for w in told) else told
     moved = any(not isinstance(i, Name) for i in own)
     if len(ways) > 1 and not (moved and all(p is None for p in at)):
-        way = ways[0][0]
-        more = _of_reductions(f, e, names, way, axes) if [*way] == [*axes.places[: len(way)]] else None
-        return [{**way, **more}] if more else []
+        return _over_reductions(idle, shown, axes)
     return [{**way, **more} for way, _ in ways[:1] if (more := _named_for(f, e, names, way, axes)) is not None]
 
 
@@ -158,7 +161,7 @@ def _possible(f: Frame, e: Access, item: Expr, axes: _Axes) -> list[int] | None:
         return [k for k in axes.places if axes.sizes[k] == end] or None
     sizes = runs_over(f, e, index) or _beside(f, e, item)
     return [k for k in axes.places if axes.sizes[k] in sizes] or (
-        [k for k in axes.places if axes.letters[k] == index] or ([] if sizes else None)
+        [k for k in axes.places if axes.named(k) == index] or ([] if sizes else None)
     )
 
 
@@ -198,7 +201,7 @@ def _in_reach(f: Frame, e: Access, names: Sequence[str], way: Sequence[int], axe
 
 
 def _letters(axes: _Axes, places: Sequence[int]) -> list[str]:
-    return [axes.letters[k] for k in places]
+    return [axes.named(k) for k in places]
 
 
 def _named_for(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes) -> _Way | None:
@@ -209,9 +212,7 @@ def _named_for(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes
     left = [k for k in axes.places if k not in way]
     more: _Way = {}
     for k in left:
-        over = [
-            n for n in reach if axes.sizes[k] in (runs := runs_over(f, e, n)) or (not runs and n == axes.letters[k])
-        ]
+        over = [n for n in reach if axes.sizes[k] in (runs := runs_over(f, e, n)) or (not runs and n == axes.named(k))]
         if len(over) == 1 and [axes.sizes[x] for x in left].count(axes.sizes[k]) == 1:
             more[k] = over[0]
     free = [n for n in reach if n not in more.values() and not runs_over(f, e, n) and n.upper() not in dims]
@@ -222,13 +223,26 @@ def _named_for(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes
     return None if free or again else {**more, **{k: axes.letters[k] for k in left}}
 
 
-def _of_reductions(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes) -> _Way | None:
-    """The last dims with the indices of reductions that are read nowhere else; None where these are not as many."""
+def _over_reductions(idle: Sequence[str], shown: Sequence[str], axes: _Axes) -> list[_Way]:
+    """The ways in which the indices of reductions that are read nowhere stand at the last dims, or at those of literal
+    sizes where these are others; none where they are not as many as are lacking.
+    """
+    if len(idle) + len(shown) != len(axes.places):
+        return []
+    literal = [k for k in axes.places if axes.sizes[k].isdigit()]
+    last = axes.places[len(shown) :]
+    found: list[_Way] = []
+    for over in (last, literal) if len(literal) == len(idle) else (last,):
+        rest = [k for k in axes.places if k not in over]
+        found.append({**dict(zip(rest, shown, strict=True)), **dict(zip(over, idle, strict=True))})
+    return found
+
+
+def _of_reductions(f: Frame, e: Access, names: Sequence[str]) -> list[str]:
+    """The indices of reductions around an access that are read nowhere else."""
     own = statement_at((*f.decl.forward, *f.decl.backward), e.span)
     target = [i.name for i in (own.target.items or () if own is not None else ()) if isinstance(i, Binder)]
-    free = [n for n in _free(f, e, names) if n not in target and not runs_over(f, e, n)]
-    left = [k for k in axes.places if k not in way]
-    return dict(zip(left, free, strict=True)) if len(free) == len(left) else None
+    return [n for n in _free(f, e, names) if n not in target and not runs_over(f, e, n)]
 
 
 def _free(f: Frame, e: Access, names: Sequence[str]) -> list[str]:

@@ -161,6 +161,8 @@ def _vocabulary(
     stated = {str(o.name): STATED if o.dtype is not None else MORE if o.shape else "" for o in spec.outputs or ()}
     block, gradients = (b.text if isinstance(b, Formula) else "" for b in (spec.forward, spec.backward))
     kinds = {k: {str(t.name) for t in spec.inputs if t.kind == k} for k in ("bool", "int", "complex")}
+    become = {} if spec.module is None else {str(b): str(o) for b, o in spec.module.updates}
+    buffers = {} if spec.module is None else {str(b): become.get(b, f"next_{b}") for b, _ in spec.module.buffers}
     words = Vocabulary(
         sizes={n: unparse(e) for n, e in derived.items()},
         names=(*params, *stated, *sizes, *derived),
@@ -172,7 +174,9 @@ def _vocabulary(
         choices={str(p.name): [*map(str, p.choices)] for p in spec.params if p.choices},
         lists={str(p.name) for p in spec.params if p.length is not None},
         masks=kinds["bool"], integers=kinds["int"], complexes=kinds["complex"],
-        inputs={*shapes} - {*stated} - ({str(b) for b, _ in spec.module.buffers} if spec.module else set()),
+        inputs={*shapes} - {*stated, *buffers},
+        given=shapes,
+        buffers={b: new for b, new in buffers.items() if b in shapes and b not in stated},
         ends={str(t.name): end for t in spec.inputs if t.kind == "int" and (end := end_of(t.domain)) is not None},
         outputs=stated or dict.fromkeys(results(block)),
         results={str(o.name): tuple(i.text.strip() for i in o.shape) for o in spec.outputs or () if o.shape},

@@ -22,11 +22,13 @@ FIELDS = "inputs: {a: {shape: [N, N]}, b: {shape: [N]}, m: {shape: [N, N], dtype
 )
 def test_an_input_that_is_changed_is_a_new_value(line: str, meant: str) -> None:
     text = whole(FIELDS, line, "y[i, j] = a[i, j]*b[j]")
-    assert said(text) == [meant]
+    name = meant.partition("[")[0]
+    below = "y[i, j] = a[i, j] * b[j]".replace(f"{name[0]}[", f"{name}[")
+    assert said(text) == [meant, below]
     (found,) = diagnosed(text)
     assert any("a new value is a new name, also where it is read further down" in hint for hint in found.hints)
-    name = meant.partition("[")[0]
-    built(whole(FIELDS, meant, "y[i, j] = a[i, j]*b[j]".replace(f"{name[0]}[", f"{name}[")))
+    assert found.edit is None
+    built(whole(FIELDS, meant, below))
 
 
 def test_changes_one_after_the_other_read_what_is_there_then() -> None:

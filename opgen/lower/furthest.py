@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, atom, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Param, Scalar, call, mul, sub
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Param, Read, Scalar, call, children, mul, sub
 from opgen.lower.scope import Check, Frame, IndexInfo
 
 
@@ -22,6 +24,36 @@ def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
         half = next((n for n in halves if (polynomial(c.extent) - room - polynomial(Dim(n))).constant == 0), None)
         return half or text.scalar(_room(room))
     return text.scalar(call("floordiv", _room(room + number(step - 1)), Lit(step)))
+
+
+def is_guarded(c: Check, info: IndexInfo) -> bool:
+    """Whether a condition under which a position is read asks where an index is."""
+    index = next(Index(name) for name, i in c.indices if i is info)
+    return any(_asks(condition, index) for condition in c.path)
+
+
+def _asks(e: Scalar, index: Index) -> bool:
+    return e == index or (not isinstance(e, Read) and any(_asks(inner, index) for inner in children(e)))
+
+
+def tightest(f: Frame, c: Check, inside: Sequence[Check], info: IndexInfo) -> Check:
+    """The position of a statement beyond which an index does not run: `c`, or another one that ends before it.
+
+    What is read under a condition on the index may lie behind that; steps are taken not to be negative.
+    """
+    free = [other for other in inside if not is_guarded(other, info)]
+    best = c if c in free or not free else free[0]
+    parts = step_and_room(f, best, info)
+    for other in free:
+        own = step_and_room(f, other, info)
+        if parts is None or own is None:
+            continue
+        steps = [a for step in (own[0], parts[0]) for a in step.atoms() if isinstance(a, Param)]
+        facts = facts_of((), f.state.dims, steps)
+        differ = own[0] - parts[0], parts[1] - own[1]
+        if differ != (number(0), number(0)) and all(is_nonnegative(d, facts) for d in (own[0], *differ)):
+            best, parts = other, own
+    return best
 
 
 def block_of(f: Frame, c: Check, info: IndexInfo) -> str | None:

@@ -16,6 +16,7 @@ from opgen.lang.beside import norm_of
 from opgen.lang.conversions import as_condition, as_mask, as_number, logical
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
+from opgen.lang.joins import LIST
 from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
     Access,
@@ -363,7 +364,11 @@ def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool
 def of_other_libraries(words: Vocabulary, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
     """What is said of functions that are not there, and whether a line with them builds once that is done."""
     value = whole.value if isinstance(whole, Assign) else whole
-    foreign = [c for c in nodes(value) if isinstance(c, Call) and words.lacks(c.name)] if value is not None else []
+    foreign = (
+        [c for c in nodes(value) if isinstance(c, Call) and c.name != LIST and words.lacks(c.name)]
+        if value is not None
+        else []
+    )
     own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
     more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
     more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}

@@ -35,6 +35,8 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.not_nan import NAMES as NOT_NAN
+from opgen.lang.not_nan import over_all, without_nan
 from opgen.lang.permuted import permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
@@ -156,6 +158,10 @@ def called(
             return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
         case _, (x, *_) if plain in _SAME and plain not in known:
             return Meant(as_number(x) if plain in habits.CONVERTING else x)
+        case _, (x, *_) if plain in NOT_NAN and plain not in known:
+            all_of = called(words, over_all(plain), args, named, left, turned)
+            node = None if all_of is None else all_of.node
+            return Meant(without_nan(plain, node), all_of.order) if all_of and isinstance(node, Reduction) else None
         case ("std", (x, *_)) if "std" not in known:
             inner = called(words, "var", args, named, left, turned)
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
@@ -195,6 +201,8 @@ def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Nam
 
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
     """A reduction over indices under the name that it has here."""
+    if e.name.lower() in NOT_NAN:
+        return without_nan(e.name, e)
     if e.name == "std":
         return Call("sqrt", (replace(e, name="var"),), e.span, e.name_span)
     name = ALIASES.get(e.name.lower(), e.name.lower())

@@ -27,7 +27,7 @@ FIELDS = "inputs: {x: {shape: [..., N]}}\nparams: {s: {type: int, default: 2, do
 )
 def test_the_shortest_of_all_that_is_read_says_where_an_index_ends(value: str, end: str) -> None:
     assert said(whole(FIELDS, f"y[..., i] = {value}")) == [f"i < {end}"]
-    built(whole(FIELDS.split("\n")[0] if "s >" not in value else FIELDS, f"y[..., i < {end}] = {value}"))
+    built(whole(FIELDS.split("\n", maxsplit=1)[0] if "s >" not in value else FIELDS, f"y[..., i < {end}] = {value}"))
 
 
 def test_windows_end_before_the_last_element_that_they_read() -> None:
@@ -43,4 +43,4 @@ def test_windows_end_before_the_last_element_that_they_read() -> None:
 def test_thinned_places_from_before_the_start_end_with_the_tensor(value: str, end: str) -> None:
     assert said(whole(FIELDS, f"y[..., i] = {value}"))[-2:] == ["pad(x[..., 2*i - 1], 0)", f"i < {end}"]
     padded = value.replace("x[..., 2*i - 1]", "pad(x[..., 2*i - 1], 0)")
-    built(whole(FIELDS.split("\n")[0], f"y[..., i < {end}] = {padded}"))
+    built(whole(FIELDS.split("\n", maxsplit=1)[0], f"y[..., i < {end}] = {padded}"))

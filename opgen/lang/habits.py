@@ -243,7 +243,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 GRADIENTS = ("grad", "gradient", "jacobian", "jacrev", "jacfwd", "derivative", "nabla")
 DRAWN = "random numbers are drawn from a seed: `{}`, with `inputs: {{seed: {{dtype: seed}}}}`"
-SEEDED = "random numbers are drawn from a seed: `inputs: {seed: {dtype: seed}}`"
+SEEDED = "random numbers are drawn from a seed: `{}`"
 DRAWS = MappingProxyType({
     **dict.fromkeys(("rand", "rand_like", "random"), "uniform(seed)"),
     **dict.fromkeys(("randn", "randn_like"), "normal(seed)"),

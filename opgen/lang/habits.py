@@ -105,7 +105,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
         for args, names in _ELSEWHERE.items() for name in names
     },
     "percentile": "it is a quantile, whose share is between 0 and 1: `quantile[k](x[..., k], 0.9)`",
-    **dict.fromkeys(("scan", "associative_scan", "fori_loop", "while_loop", "accumulate"), _LOOP),
+    **dict.fromkeys(("scan", "associative_scan", "fori_loop", "while_loop", "accumulate", "fold", "foldl"), _LOOP),
     **dict.fromkeys(("vmap", "pmap", "vectorize", "apply_along_axis"), f"a formula holds for each element: {ALONG}"),
     "ln": "the natural logarithm is `log`",
     "pad": "`pad` covers one access, whose positions say how far: `pad(x[n - 1], 0)`",

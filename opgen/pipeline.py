@@ -117,22 +117,31 @@ def likely_path(path: Path) -> tuple[str, ...]:
     """What is meant by a path that is none: a spec or a folder of specs beside it, or a spec of the usual folder."""
     if path.exists():
         return ()
+    told = "" if path.suffix else "specs are named by their files: "
     if named := lying_elsewhere(path):
-        return (f"did you mean {' or '.join(map(str, named))}?",)
+        return (f"{told}did you mean {' or '.join(map(str, named))}?",)
     folders = [path.parent, *([Path("specs")] if len(path.parts) == 1 else [])]
-    near = {p.stem: p for folder in reversed(folders) for p in sorted(folder.glob("*.y*ml"))}
-    if not path.suffix:
-        near = {p.name: p for p in sorted(path.parent.glob("*")) if p.is_dir() and any(p.glob("*.y*ml"))} | near
-    found = path.stem if path.stem in near else closest(path.stem, near)
-    if found:
-        return (f"did you mean {near[found]}?",)
+    found = [p for folder in reversed(folders) for p in sorted(folder.glob("*.y*ml")) if not p.name.startswith(".")]
+    near = {p.stem: p for p in found if p.parent != Path() or _operator(p)}  # other files lie in the root of a project
+    if defining := [p for p in near.values() if not path.suffix and _operator(p) == path.name]:
+        return (f"{told}did you mean {defining[0]}?",)
+    folders = [] if path.suffix else [p for p in sorted(path.parent.glob("*")) if p.is_dir() and any(p.glob("*.y*ml"))]
+    known = {p.name: p for p in folders} | near
+    if meant := path.stem if path.stem in known else closest(path.stem, known):
+        return (f"{told if known[meant].suffix else ''}did you mean {known[meant]}?",)
     if near:
         folder = next(iter(near.values())).parent
         others = [str(p) for p in near.values() if p.parent == folder]
         if len(others) > _FEW:
-            return (f"{folder} holds {len(others)} specs, none of which is called so",)
-        return (f"there {'is' if len(others) == 1 else 'are'} {', '.join(others)}",)
+            return (f"{told}{folder} holds {len(others)} specs, none of which is called so",)
+        return (f"{told}there {'is' if len(others) == 1 else 'are'} {', '.join(others)}",)
     return (f"`opgen new {path.stem}` writes a first spec of it",) if path.stem.isidentifier() else ()
+
+
+def _operator(path: Path) -> str:
+    """What a spec says under `op`; empty where it says nothing."""
+    lines = (line.partition("#")[0].partition(":") for line in path.read_text(errors="replace").splitlines())
+    return next((value.strip().strip("\"'") for key, _, value in lines if key.strip() == "op"), "")
 
 
 def run(

@@ -20,13 +20,17 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("specs", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="[SPEC]...")
+@click.argument("specs", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @out_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(specs: tuple[Path, ...], out: Path, form: str) -> None:
     """List the generated operators, and those of specs (default: those of the project) that are not generated."""
+    from opgen.pipeline import likely_path
     from opgen.toolchain.inventory import inventory
 
+    for path in specs:
+        if not path.exists():
+            raise click.UsageError("; ".join((f"there is no file or folder {path}", *likely_path(path))))
     found = inventory(out, specs or settings_here().specs or tuple(p for p in (Path("specs"),) if p.is_dir()))
     if form == "json":
         put(json.dumps([known.record for known in found], indent=2))

@@ -44,16 +44,6 @@ class _WithFormula(click.Command):
             raise
 
 
-class _Kind(Words):
-    """A kind to begin with; what is none is said in a formula."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as e:
-            self.fail(f"{e.message}; what is of no kind begins with its formula: --formula 'y[n] = …'", param, ctx)
-
-
 def _unquoted(args: list[str]) -> tuple[str, str]:
     """The formula in words of their own behind a name, with its option or without, and what is to be done about it."""
     at = next((k for k, a in enumerate(args) if a == "--formula" or a.startswith("--formula=")), None)
@@ -68,7 +58,11 @@ def _unquoted(args: list[str]) -> tuple[str, str]:
 @click.command(cls=_WithFormula, epilog=EXAMPLES)
 @click.argument("name")
 @click.option("--formula", help="What it computes, such as 'y[n] = sum[k](x[n, k]*w[k])'; operands are declared.")
-@click.option("--kind", type=_Kind("kind", list(KINDS), _ELSEWHERE), help="What to begin with instead of a formula.")
+@click.option(
+    "--kind",
+    type=Words("kind", list(KINDS), _ELSEWHERE, "What is of no kind begins with its formula: --formula 'y[n] = …'"),
+    help="What to begin with instead of a formula.",
+)
 @click.option(
     "--in",
     "folder",

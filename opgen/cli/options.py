@@ -23,19 +23,24 @@ Command = Callable[..., None]
 
 
 class Words(click.Choice[str]):
-    """One of some words for a thing; one that is misspelt, or that others use (`elsewhere`), is answered with ours."""
+    """One of some words for a thing; one that is misspelt, or that others use (`elsewhere`), is answered with ours,
+    and any other with all of them, and with what else there is to do (`otherwise`).
+    """
 
-    def __init__(self, what: str, words: Sequence[str], elsewhere: Mapping[str, str]) -> None:
+    def __init__(self, what: str, words: Sequence[str], elsewhere: Mapping[str, str], otherwise: str = "") -> None:
         super().__init__(words)
-        self.what, self.elsewhere = what, elsewhere
+        self.what, self.elsewhere, self.otherwise = what, elsewhere, otherwise
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.choices:
-            from opgen.diagnostics.suggest import closest
+            from opgen.diagnostics.suggest import closest, edits
 
-            near = self.elsewhere.get(value.lower().replace("_", "-")) or closest(value, self.choices)
-            if near:
+            known = self.elsewhere.get(value.lower().replace("_", "-"))
+            near = known or closest(value, self.choices)
+            if near and (known or edits(value.lower(), near) <= max(1, len(value) // 3)):
                 self.fail(f"there is no {self.what} '{value}'; did you mean '{near}'?", param, ctx)
+            told = f"there is no {self.what} '{value}'; there are: {', '.join(self.choices)}."
+            self.fail(f"{told} {self.otherwise}".rstrip(), param, ctx)
         return super().convert(value, param, ctx)
 
 

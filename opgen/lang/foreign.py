@@ -16,6 +16,7 @@ from opgen.lang.beside import norm_of
 from opgen.lang.conversions import as_condition, as_mask, as_number, logical
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
+from opgen.lang.joins import LIST
 from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
     Access,
@@ -34,6 +35,8 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.not_nan import NAMES as NOT_NAN
+from opgen.lang.not_nan import over_all, without_nan
 from opgen.lang.permuted import permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
@@ -155,6 +158,10 @@ def called(
             return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
         case _, (x, *_) if plain in _SAME and plain not in known:
             return Meant(as_number(x) if plain in habits.CONVERTING else x)
+        case _, (x, *_) if plain in NOT_NAN and plain not in known:
+            all_of = called(words, over_all(plain), args, named, left, turned)
+            node = None if all_of is None else all_of.node
+            return Meant(without_nan(plain, node), all_of.order) if all_of and isinstance(node, Reduction) else None
         case ("std", (x, *_)) if "std" not in known:
             inner = called(words, "var", args, named, left, turned)
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
@@ -194,6 +201,8 @@ def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Nam
 
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
     """A reduction over indices under the name that it has here."""
+    if e.name.lower() in NOT_NAN:
+        return without_nan(e.name, e)
     if e.name == "std":
         return Call("sqrt", (replace(e, name="var"),), e.span, e.name_span)
     name = ALIASES.get(e.name.lower(), e.name.lower())
@@ -363,7 +372,11 @@ def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool
 def of_other_libraries(words: Vocabulary, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
     """What is said of functions that are not there, and whether a line with them builds once that is done."""
     value = whole.value if isinstance(whole, Assign) else whole
-    foreign = [c for c in nodes(value) if isinstance(c, Call) and words.lacks(c.name)] if value is not None else []
+    foreign = (
+        [c for c in nodes(value) if isinstance(c, Call) and c.name != LIST and words.lacks(c.name)]
+        if value is not None
+        else []
+    )
     own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
     more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
     more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}

@@ -105,7 +105,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
         for args, names in _ELSEWHERE.items() for name in names
     },
     "percentile": "it is a quantile, whose share is between 0 and 1: `quantile[k](x[..., k], 0.9)`",
-    **dict.fromkeys(("scan", "associative_scan", "fori_loop", "while_loop", "accumulate"), _LOOP),
+    **dict.fromkeys(("scan", "associative_scan", "fori_loop", "while_loop", "accumulate", "fold", "foldl"), _LOOP),
     **dict.fromkeys(("vmap", "pmap", "vectorize", "apply_along_axis"), f"a formula holds for each element: {ALONG}"),
     "ln": "the natural logarithm is `log`",
     "pad": "`pad` covers one access, whose positions say how far: `pad(x[n - 1], 0)`",
@@ -135,8 +135,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("IF", "If", "if", "IIF", "iif", "ifelse", "if_else"), CHOICE),
     "logaddexp2": _written("log2(exp2(a) + exp2(b))"),
     **dict.fromkeys(("fma", "addcmul"), "write `a*b + c`"),
-    **dict.fromkeys(("nansum", "nanmean", "nanmax", "nanmin"),
-                    "what is not counted is chosen: `sum[k](where(isnan(x[k]), 0, x[k]))`"),
+    **dict.fromkeys(("nansum", "nanmean", "nanprod", "nanmax", "nanmin", "nanargmax", "nanargmin", "nanvar", "nanstd"),
+                    "what is `nan` is left out by a choice, and a mean divides by the count of the others"),
     **dict.fromkeys(("nnz", "count_nonzero"), "count a condition: `count[k](x[k] != 0)`"),
     **dict.fromkeys(("sumsq", "SUMSQ", "sum_squares", "sum_of_squares"), "write `sum[k](x[k]**2)`"),
     **dict.fromkeys(("SUMPRODUCT", "sumproduct"), _written("sum[k](a[k]*b[k])")),
@@ -243,7 +243,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 GRADIENTS = ("grad", "gradient", "jacobian", "jacrev", "jacfwd", "derivative", "nabla")
 DRAWN = "random numbers are drawn from a seed: `{}`, with `inputs: {{seed: {{dtype: seed}}}}`"
-SEEDED = "random numbers are drawn from a seed: `inputs: {seed: {dtype: seed}}`"
+SEEDED = "random numbers are drawn from a seed: `{}`"
 DRAWS = MappingProxyType({
     **dict.fromkeys(("rand", "rand_like", "random"), "uniform(seed)"),
     **dict.fromkeys(("randn", "randn_like"), "normal(seed)"),

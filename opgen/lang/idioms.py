@@ -27,6 +27,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, 
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.ordered import note_order
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
+from opgen.lang.scans import step_of_scan
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread
 from opgen.lang.statistics import OF_TWO, rank, statistic
@@ -266,7 +267,7 @@ class Idioms(Notes):
             return e
         words = self.words
         foreign = words.reductions and not (e.name in words.reductions or words.knows(e.name))
-        meant = renamed(words, e) if foreign else None
+        meant = (step_of_scan(words, e, self.target, self.left) or renamed(words, e)) if foreign else None
         axis = e.binders[0] if e.binders else None
         if meant is not None or self.takes_more(e.name):
             hints = (habits.FUNCTIONS[e.name],) if e.name in habits.FUNCTIONS else ()

@@ -99,18 +99,20 @@ def _in_a_row(
     left: Sequence[str],
     runs: Mapping[int, Extents],
 ) -> Spread | None:
-    full = next((order for order in orders if order), ())
-    orders = [order or full for order in orders]  # a number has whatever shape is needed
-    place = _place(words, parts, orders, axis, left)
+    here, made = parts[0].span, list[Expr]()
+    full = max(orders, key=len)
+    single = _elements(parts, orders, full, axis)
+    orders = [full if k in single else order or full for k, order in enumerate(orders)]
+    place = _place(words, parts, orders, axis if axis is not None else next(iter(single.values()), None), left)
     if place is None:
         return None
     lengths: Sequence[Expr | None] = [
-        _length(words, part, order[place], runs) for part, order in zip(parts, orders, strict=True)
+        Number(1, here) if k in single else _length(words, part, order[place], runs)
+        for k, (part, order) in enumerate(zip(parts, orders, strict=True))
     ]
     others = [*orders[0][:place], *orders[0][place + 1 or len(orders[0]) :]]
     index = _index(words, orders, place, others, left)
     lengths = _with_numbers(words, parts, lengths, orders[0][place])
-    here, made = parts[0].span, list[Expr]()
     ends: list[tuple[int, Expr]] = [(1, Number(0, here))]
     for part, order, length in zip(parts, orders, lengths, strict=True):
         if length is None:
@@ -126,6 +128,31 @@ def _in_a_row(
     along = [*orders[0]]
     along[place] = index
     return Spread(found, tuple(along), {index: _whole(total(ends, here))})
+
+
+def _elements(
+    parts: Sequence[Expr], orders: Sequence[tuple[str, ...]], full: tuple[str, ...], axis: Expr | None
+) -> dict[int, Expr]:
+    """The parts that lack the axis along which others are joined, and so are one element of it, with that axis.
+
+    What is a number, or has no dims at all, lacks the axis that is named, or the only one.
+    """
+    found: dict[int, Expr] = {}
+    for k, (part, order) in enumerate(zip(parts, orders, strict=True)):
+        lacking = [i for i in full if i not in order]
+        if len(order) < len(full) and [i for i in full if i in order] == [*order] and lacking and not _is_filled(part):
+            alone = [i for i in lacking if i != "..."]
+            if len(alone) == 1 and (len(lacking) == 1 or not order):
+                found[k] = Name(alone[0], part.span)
+            elif not order and axis is not None:
+                found[k] = axis
+    one = next(iter(found.values()), None)
+    return found if all(e == one for e in found.values()) else {}
+
+
+def _is_filled(part: Expr) -> bool:
+    """Whether a number stands for as many as there is room for, as `zeros` does."""
+    return isinstance(part, Number) and not part.span.text[:1].isdigit()
 
 
 def _with_numbers(

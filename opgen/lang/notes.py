@@ -151,7 +151,7 @@ class Notes(ABC):
 
     def _seeded(self, text: str) -> tuple[str, ...]:
         """What a line needs that draws random numbers."""
-        return () if "(seed)" not in text or self.words.knows("seed") else (habits.SEEDED,)
+        return () if "(seed)" not in text or self.words.knows("seed") else (habits.SEEDED.format(self.words.seeded()),)
 
     def _respelt(self, e: Expr) -> Expr:
         """A value with the reductions and functions in it that are misspelt: what else is wrong would hide them."""

@@ -52,7 +52,10 @@ def of_distribution(words: Vocabulary, at: Span) -> tuple[str, ...]:
     draw, density = made
     hints = []
     if draw and target["name"] not in words.inputs:
-        hints = [f"a draw is written `{of} = {draw}`", *([] if words.knows("seed") else [SEEDED])]
+        hints = [
+            f"a draw is written `{of} = {draw}`",
+            *([] if words.knows("seed") else [SEEDED.format(words.seeded())]),
+        ]
     name = next(n for n in ("lp", "logp", "log_p", "log_density") if not words.knows(n) and n not in words.assigned)
     summed = f"sum{items}({density})" if items else density
     return (*hints, f"{'or, for' if hints else 'for'} its log density: `{name} = {summed}`")

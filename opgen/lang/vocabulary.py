@@ -32,6 +32,7 @@ class Vocabulary:
     masks: Collection[str] = ()  # inputs that hold conditions
     complexes: Collection[str] = ()  # inputs of complex numbers
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
+    listed: Sequence[str] = ()  # all inputs, where they stand in a list
     inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs
     given: Container[str] = ()  # every input: what a statement reads of one is no value of its own
     buffers: Mapping[str, str] = field(
@@ -69,6 +70,11 @@ class Vocabulary:
 
     def knows(self, name: str) -> bool:
         return name in self.shapes or name in self.names
+
+    def seeded(self, seed: str = "seed") -> str:
+        """How a seed is declared beside the inputs that there are."""
+        entries = [*(f"{name}: {{}}" for name in self.listed), f"{seed}: {{dtype: seed}}"]
+        return f"inputs: {{{', '.join(entries)}}}"
 
 
 def letters(shape: Sequence[str], instead: Mapping[str, str]) -> tuple[str, ...]:

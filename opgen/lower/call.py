@@ -20,6 +20,7 @@ from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.formulas import otherwise
+from opgen.lang.joins import LIST
 from opgen.lang.nodes import Access, Call, Expr, Name, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
@@ -72,7 +73,7 @@ def call(f: Frame, e: Call) -> Typed:
         return _table(f, e)
     found = _unknown(f, e)
     for inner in (n for a in e.args for n in nodes(a) if isinstance(n, Call)):  # which are not looked at otherwise
-        if inner.name not in (*CALLABLE, *SPECIAL, *PARTS, *f.decl.functions):
+        if inner.name not in (*CALLABLE, *SPECIAL, *PARTS, *f.decl.functions, LIST):
             _unknown(f, inner)
     return found
 

@@ -12,6 +12,7 @@ from opgen.ir.scalar import BATCH, Apply, Dim, Index, Lit, Param, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, statement_at
+from opgen.lower.common_end import common_end, ended
 from opgen.lower.guarded import guarded
 from opgen.lower.loose import around
 from opgen.lower.readings import shape_text
@@ -258,8 +259,12 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
         if _is_part(f, site, other):
             size = text.scalar(site.extent)
             first = f"{_FIRST} `{size}` of `{text.scalar(other.extent)}`"
-            return (f"{first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
-    return ()
+            line = ended(f, info, site.span, size) if common_end(f, info) == size else ""
+            told = f"write `{line}`" if line else f"say so where `{info.name}` is bound: `{info.name} < {size}`"
+            return (f"{first} are meant, {told}",)
+    size = common_end(f, info)
+    line = ended(f, info, sites[0].span, size) if size else ""
+    return (f"{_FIRST} `{size}` of all of them are meant, write `{line}`",) if line else ()
 
 
 def _bounded(f: Frame, info: IndexInfo, site: Site, other: Site) -> str | None:

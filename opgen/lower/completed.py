@@ -79,7 +79,19 @@ def likely(f: Frame, e: Access, known: Known) -> list[tuple[str, ...]]:
         return [tuple(whole)]
     sizes = tuple(text.position(size) for size in known.shape)
     axes = _Axes(sizes, letters_of(f, known.shape), tuple(k for k, size in enumerate(sizes) if size != "..."))
+    if (way := _around_ones(f, e, own, axes)) is not None:
+        return [axes.written(way)]
     return [*dict.fromkeys(axes.written(way) for way in _ways(f, e, own, axes))]
+
+
+def _around_ones(f: Frame, e: Access, own: Sequence[Expr], axes: _Axes) -> _Way | None:
+    """The positions at the dims that are no 1, and 0 at the others, where there are as many: `gain[c]` of [C, 1, 1]."""
+    longer = [k for k in axes.places if axes.sizes[k] != "1"]
+    if len(longer) == len(axes.places) or len(own) != len(longer):
+        return None
+    if not _agree(longer, [_possible(f, e, i, axes) for i in own]):
+        return None
+    return dict.fromkeys(axes.places, "0") | dict(zip(longer, map(unparse, own), strict=True))
 
 
 def _moved(f: Frame, e: Access) -> str | None:

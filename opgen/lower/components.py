@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Span
 from opgen.ir import text
-from opgen.ir.scalar import Batch, Dim
+from opgen.ir.scalar import ONE, Batch, Dim
 from opgen.lang.circles import shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Power, Product, Reduction
 from opgen.lang.picks import picked
@@ -74,6 +74,7 @@ def _is_short(f: Frame, a: Access) -> bool:
         len(shape) < 2
         or len(a.items) != len(shape) - 1
         or isinstance(shape[-1], Batch)
+        or shape[-1] == ONE
         or known is None
         or known.running
     ):

@@ -30,7 +30,7 @@ from opgen.lower.domain import end_of
 from opgen.lower.shape import idle_in, input_shapes, named_size, named_within, shapes_of_outputs
 from opgen.lower.whole_parts import WholeParts, with_parts
 from opgen.schema.elsewhere import Callee
-from opgen.schema.formula import Formula
+from opgen.schema.formula import Formula, Word
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 
 # Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
@@ -173,7 +173,7 @@ def _vocabulary(
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         choices={str(p.name): [*map(str, p.choices)] for p in spec.params if p.choices},
         lists={str(p.name) for p in spec.params if p.length is not None},
-        masks=kinds["bool"], integers=kinds["int"], complexes=kinds["complex"],
+        listed=_listed(spec), masks=kinds["bool"], integers=kinds["int"], complexes=kinds["complex"],
         inputs={*shapes} - {*stated, *buffers},
         given=shapes,
         buffers={b: new for b, new in buffers.items() if b in shapes and b not in stated},
@@ -192,6 +192,13 @@ def _vocabulary(
             words.sizes = {**parts, **words.sizes}
             words.names = (*words.names, *parts)
     return words
+
+
+def _listed(spec: OpSpec) -> tuple[str, ...]:
+    """The inputs where they stand in a list, which holds names alone."""
+    spans = [t.name.span for t in spec.inputs if isinstance(t.name, Word)]
+    behind = (span.source.text[span.end :].lstrip("\"' ") for span in spans)
+    return tuple(str(t.name) for t in spec.inputs) if not any(text.startswith(":") for text in behind) else ()
 
 
 def _alike(words: Vocabulary, outputs: tuple[str, ...]) -> None:

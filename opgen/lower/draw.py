@@ -46,6 +46,7 @@ def is_drawn(e: Expr) -> bool:
 
 
 _LIKE = {"rand_like": "uniform", "randn_like": "normal"}
+_ALONE = {"rand": "uniform", "randn": "normal"}
 
 
 def drawn_like(f: Frame, e: Call) -> str | None:
@@ -66,6 +67,25 @@ def drawn_like(f: Frame, e: Call) -> str | None:
     value = transformed(own[0].value, lambda n: replace(e, name=_LIKE[e.name], args=(seed,)) if n == e else None)
     target = replace(own[0].target, items=tuple(map(bounded, own[0].target.items)))
     return unparse_assign(replace(own[0], target=target, value=value))
+
+
+def drawn_beside(f: Frame, e: Call) -> str | None:
+    """The statement of `z = mu + s*randn_like(mu)`, where what stands beside a draw says how far it goes."""
+    bare = isinstance(e.args[0], Name) if len(e.args) == 1 and e.name in _LIKE else not e.args and e.name in _ALONE
+    own = [s for s in f.decl.forward if s.target.name == f.target and e in nodes(s.value)]
+    if not bare or len(own) != 1:
+        return None
+    name = {**_LIKE, **_ALONE}[e.name]
+    value = replace(e, name=name, args=(Name(next(iter(seeds(f.decl)), "seed"), e.span),))
+    if own[0].target.items:
+        return drawn(f, e, value)
+    made = replace(own[0], value=transformed(own[0].value, lambda n: value if n == e else None))
+    read = [n for n in nodes(made.value) if isinstance(n, Name | Access) and n.name in f.decl.shapes]
+    of = f.decl.shapes.get(e.args[0].name, ()) if e.args and isinstance(e.args[0], Name) else ()
+    if any(BATCH in f.decl.shapes[n.name] for n in read):
+        return unparse_assign(made)
+    whole = replace(made, target=replace(made.target, items=(Dots(e.span),)))
+    return unparse_assign(whole) if not read and of == (BATCH,) else None
 
 
 def drawn(f: Frame, e: Call, value: Expr) -> str | None:
@@ -122,7 +142,7 @@ def unknown(f: Frame, e: Call) -> str:
     """What is said of a draw by the name of another library, which a seed makes of any name; empty for no draw."""
     given = _unseeded(f, e)
     if e.name in RANDOM:
-        line = bernoulli(f, e) or drawn_like(f, e) or drawn_by_name(f, e)
+        line = bernoulli(f, e) or drawn_like(f, e) or drawn_beside(f, e) or drawn_by_name(f, e)
         hint = f"random numbers are drawn from a seed: {f'`{line}`' if line else _THREE}"
     elif len(given) < len(e.args) or (not e.args and drawn_by_name(f, e)):
         line = drawn_by_name(f, e)
@@ -130,7 +150,7 @@ def unknown(f: Frame, e: Call) -> str:
         hint = f"only {_THREE} draw: {made}"
     else:
         return ""
-    return hint if seeds(f.decl) else f"{hint}, with `inputs: {{seed: {{dtype: seed}}}}`"
+    return hint if seeds(f.decl) else f"{hint}, with `{f.decl.words.seeded()}`"
 
 
 def draw(f: Frame, e: Call) -> Typed:
@@ -141,7 +161,7 @@ def draw(f: Frame, e: Call) -> Typed:
     if not seeds(f.decl):
         first = e.args[0] if e.args else None
         named = first.name if isinstance(first, Name) and first.name not in f.state.tensors else "seed"
-        declared = f"inputs: {{{named}: {{dtype: seed}}}}"
+        declared = f.decl.words.seeded(named)
         last = ", behind the other inputs" if f.decl.inputs else ""
         hint = f"declare one{last}: `{declared}`; a call of the operator may leave it out"
         if named in f.decl.params:

@@ -18,9 +18,11 @@ from opgen.lower.furthest import (
     before_the_start,
     block_of,
     furthest,
+    is_guarded,
     of_quotient,
     padded_windows,
     place_value,
+    tightest,
     windows,
 )  # fmt: skip
 from opgen.lower.idle import bound_again, bound_within, counted_by, divided_by, idle_param, read_nowhere
@@ -189,10 +191,11 @@ def _in_order(f: Frame) -> tuple[str, ...]:
     return (f"{shape}, or `{f.target}[{names}]` on the left: shape and indices have one order",)
 
 
-def _is_compared(f: Frame, index: str, size: str) -> bool:
+def _is_compared(f: Frame, index: str, extent: Scalar) -> bool:
     """Whether a statement asks itself where it is along a dim, as `where(t + 1 < T, …)` does, or `where(e % 2 == 0, …)`
     for partners within pairs, or in which half, as `where(k < H, …)` does with `H: K//2`.
     """
+    size = extent.name if isinstance(extent, Dim) else ""
     made_of = {name for name, e in f.decl.derived.items() if size in names_read(e)}  # also where one has a mistake
     own = (s for s in f.decl.forward if s.target.name == f.target)
     compared = (n for s in own for n in nodes(s.value) if isinstance(n, Compare))
@@ -209,8 +212,14 @@ def _is_round(c: Check) -> bool:
 
 def _is_shifted_by_branch(f: Frame, inside: Sequence[Check], info: IndexInfo) -> bool:
     """Whether the branches of a choice read one dim at several distances, so that none of them says where it ends."""
-    ends = {(furthest(f, c, info), c.extent) for c in inside if not c.always}
+    ends = {(furthest(f, c, info), c.extent) for c in inside if is_guarded(c, info)}
     return len({extent for _, extent in ends}) == 1 and len(ends) > 1
+
+
+def _is_thinned(c: Check, info: IndexInfo) -> bool:
+    """Whether every second element of a dim is read, say, wherever the index is."""
+    steps = [slope(c.position, name) or 0 for name, i in c.indices if i is info]
+    return any(step > 1 for step in steps) and not is_guarded(c, info)
 
 
 def _divided(e: Expr, index: str) -> bool:
@@ -229,9 +238,10 @@ def _likely(f: Frame, info: IndexInfo) -> str:
             of_0 = f"write `pad({c.site.span.text}, 0)`, or another value for what is outside"
             beside = [slope(c.position, name) for name, i in c.indices if i is not info]  # what may lead past the end
             written = left_out(f, c, below=True, above=any(k is None or k > 0 for k in beside), of_0=of_0)
+            end = furthest(f, tightest(f, c, inside, info), info) if _is_thinned(c, info) else None
             return (
                 f"`{c.site.tensor}` is read from {first} on: {written}, and state the extent:"
-                f" `{index} < {c.extent.name}`"
+                f" `{index} < {end or c.extent.name}`"
             )
     for c in (*inside, *([info.around] if info.around is not None else [])):
         if (end := window_size(f, c, info)) is not None:
@@ -248,14 +258,15 @@ def _likely(f: Frame, info: IndexInfo) -> str:
                 f" `{index} < {size}`, with `dims: {{{size}: {windows_of}}}`"
             )
     for c in inside:
-        goes_on = _is_round(c) or _is_shifted_by_branch(f, inside, info)
-        if isinstance(c.extent, Dim) and (goes_on or _is_compared(f, index, c.extent.name)):
+        goes_on = _is_round(c) or _is_shifted_by_branch(f, inside, info) or _is_compared(f, index, c.extent)
+        if isinstance(c.extent, Dim) and goes_on and not any(_is_thinned(o, info) for o in inside):
             return f"state its extent: `{index} < {c.extent.name}`"
-        if (end := block_of(f, c, info) or place_value(f, c, info) or furthest(f, c, info)) is not None:
+        last = tightest(f, c, inside, info)
+        if (end := block_of(f, c, info) or place_value(f, c, info) or furthest(f, last, info)) is not None:
             beyond = isinstance(c.extent, Dim) and end.startswith(f"{c.extent.name} + ")
             namesake = of_namesakes(f, index) if beyond else ""
             return f"state its extent: `{index} < {namesake or end}`"
-        if (end := windows(f, c, info)) is not None:
+        if (end := windows(f, last, info)) is not None:
             size = _new_size(index, dims)
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
         if (end := of_quotient(c, info)) is not None:

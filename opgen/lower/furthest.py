@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, atom, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Param, Scalar, call, mul, sub
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Param, Read, Scalar, call, children, mul, sub
 from opgen.lower.scope import Check, Frame, IndexInfo
 
 
@@ -20,8 +22,38 @@ def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
     if step == 1:
         halves = (n for n, e in f.state.dims.items() if e == call("floordiv", c.extent, Lit(2)))
         half = next((n for n in halves if (polynomial(c.extent) - room - polynomial(Dim(n))).constant == 0), None)
-        return half or text.scalar(_room(room))
-    return text.scalar(call("floordiv", _room(room + number(step - 1)), Lit(step)))
+        return half or text.scalar(places(room))
+    return text.scalar(call("floordiv", places(room + number(step - 1)), Lit(step)))
+
+
+def is_guarded(c: Check, info: IndexInfo) -> bool:
+    """Whether a condition under which a position is read asks where an index is."""
+    index = next(Index(name) for name, i in c.indices if i is info)
+    return any(_asks(condition, index) for condition in c.path)
+
+
+def _asks(e: Scalar, index: Index) -> bool:
+    return e == index or (not isinstance(e, Read) and any(_asks(inner, index) for inner in children(e)))
+
+
+def tightest(f: Frame, c: Check, inside: Sequence[Check], info: IndexInfo) -> Check:
+    """The position of a statement beyond which an index does not run: `c`, or another one that ends before it.
+
+    What is read under a condition on the index may lie behind that; steps are taken not to be negative.
+    """
+    free = [other for other in inside if not is_guarded(other, info)]
+    best = c if c in free or not free else free[0]
+    parts = step_and_room(f, best, info)
+    for other in free:
+        own = step_and_room(f, other, info)
+        if parts is None or own is None:
+            continue
+        steps = [a for step in (own[0], parts[0]) for a in step.atoms() if isinstance(a, Param)]
+        facts = facts_of((), f.state.dims, steps)
+        differ = own[0] - parts[0], parts[1] - own[1]
+        if differ != (number(0), number(0)) and all(is_nonnegative(d, facts) for d in (own[0], *differ)):
+            best, parts = other, own
+    return best
 
 
 def block_of(f: Frame, c: Check, info: IndexInfo) -> str | None:
@@ -44,7 +76,7 @@ def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
     step = None if parts is None else parts[0].scalar()
     if parts is None or not isinstance(step, Param | Dim):
         return None
-    count = call("floordiv", _room(parts[1] - number(1)), step)
+    count = call("floordiv", places(parts[1] - number(1)), step)
     return f"{text.scalar(count)} + 1"
 
 
@@ -62,10 +94,10 @@ def padded_windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
         return None
     step, room = parts[0].scalar(), polynomial(c.extent) - first - last
     if step == Lit(1):
-        return text.scalar(_room(room))
+        return text.scalar(places(room))
     if not isinstance(step, Param) and not (isinstance(step, Lit) and step.value > 1):
         return None
-    return f"{text.scalar(call('floordiv', _room(room - number(1)), step))} + 1"
+    return f"{text.scalar(call('floordiv', places(room - number(1)), step))} + 1"
 
 
 def place_value(f: Frame, c: Check, info: IndexInfo) -> str | None:
@@ -109,7 +141,7 @@ def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:
     first = corner(parts[1], facts, least=True)
     if first is None or is_nonnegative(first, facts) or not is_nonnegative(number(0) - first, facts):
         return None
-    return text.scalar(_room(first))
+    return text.scalar(places(first))
 
 
 def _facts(f: Frame, c: Check, info: IndexInfo) -> Facts | None:
@@ -133,12 +165,12 @@ def step_and_room(f: Frame, c: Check, info: IndexInfo) -> tuple[Polynomial, Poly
     return None if most is None else (parts[0], polynomial(c.extent) - most)
 
 
-def _room(p: Polynomial) -> Scalar:
+def places(p: Polynomial) -> Scalar:
     """A number of places as one reads it: `T - (R - 1)*dilation`, and not `T + dilation - R*dilation`."""
     parts = dict(p.terms)
     for m, c in p.terms:
         for size, step in (m, m[::-1]) if len(m) == 2 and c == -1 else ():
             if parts.get((step,)) == 1:
                 rest = p - atom(step) + atom(size) * atom(step)
-                return sub(_room(rest), mul(sub(size, ONE), step)) if rest.terms else mul(sub(ONE, size), step)
+                return sub(places(rest), mul(sub(size, ONE), step)) if rest.terms else mul(sub(ONE, size), step)
     return p.scalar()

@@ -49,6 +49,7 @@ from opgen.lower.constant import (
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
 from opgen.lower.declared import callables, docs, module, tests
 from opgen.lower.draw import placed, seeds
+from opgen.lower.edges import without_edges
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.lower.fold import folded, neutral
 from opgen.lower.guards import (
@@ -109,7 +110,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     d = declare(spec, bag)
     if d is None:
         return None
-    d = without_masked(d, bag)
+    d = without_edges(without_masked(d, bag), bag)
     as_indexed(d, bag)
     d = without_steps_of_inputs(without_loops(d, bag), bag)
     check_replaced(d, bag)

@@ -23,7 +23,7 @@ def as_one(d: Declarations, whole: Assign, parts: Sequence[Assign]) -> tuple[str
     """The statement of the whole with a choice for each part; nothing where one of them is no part of it."""
     made: Assign | None = whole
     for part in parts:
-        made = None if made is None else _chosen(d, made, part)
+        made = None if made is None else with_part(d, made, part)
     return () if made is None else (f"{OVERWRITTEN}: `{unparse_assign(made)}`",)
 
 
@@ -33,7 +33,7 @@ def overwritten(d: Declarations, part: Assign) -> tuple[str, ...]:
     return as_one(d, both[0], both[1:]) if len(both) == 2 and both[1] is part and both[0].op == part.op == "=" else ()
 
 
-def _chosen(d: Declarations, whole: Assign, part: Assign) -> Assign | None:
+def with_part(d: Declarations, whole: Assign, part: Assign) -> Assign | None:
     """`y[n, m] = a` and `y[n, n] = b` as `y[n, m] = where(n == m, b, a)`."""
     own, others = whole.target.items or (), part.target.items or ()
     if not own or len(own) != len(others) or whole.guard is not None or part.guard is not None:

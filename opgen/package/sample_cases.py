@@ -12,13 +12,13 @@ from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import counted
 from opgen.ir.declared import StatedCase
 from opgen.ir.operator import Operator, Variant
-from opgen.ir.program import Chosen, Given, Kind, Program, statement_reads, statement_scalars, targets
+from opgen.ir.program import Chosen, Given, Program, statement_reads, statement_scalars, targets
 from opgen.ir.scalar import Apply, Dim, walk
 from opgen.opt.derive import Derived
 from opgen.package.sample_numbers import default_value
 from opgen.package.sample_values import finite, is_rounded, states_gradients
 from opgen.package.samples import Chooser, SampleCase
-from opgen.package.view_positions import doubted
+from opgen.package.view_positions import Demand, demands
 
 _LARGER = (16, 32, 64)
 
@@ -60,10 +60,11 @@ def untested(
     what = name if len(lacking) == len(derived) else f"{counted(len(lacking), 'variant')} of {name}"
     message = f"nothing tests {what}: it can be called with none of the sizes and values that were tried"
     stated = states_gradients(operator) or holds_constant(derived) or is_rounded(operator)
-    must = {told: by_values for d in lacking for told, by_values in doubted(d.variant.program).items()}
-    notes = tuple(f"where a position is read, `{told}` must hold" for told in must)
-    hint = _by_values(operator) if any(must.values()) else _sizes(operator, lacking, stated=stated)
-    yield Diagnostic("OPG402", message, place, hints=(hint,), notes=notes, severity=Severity.WARNING)
+    must = [*dict.fromkeys(demand for d in lacking for demand in demands(d.variant.program))]
+    notes = dict.fromkeys(f"where a position is {_done(m)}, `{m.told}` must hold" for m in must)
+    by_values = any(m.operands for m in must)
+    hint = _by_values(operator, must) if by_values else _sizes(operator, lacking, stated=stated)
+    yield Diagnostic("OPG402", message, place, hints=(hint,), notes=tuple(notes), severity=Severity.WARNING)
 
 
 def _no_call(operator: Operator, derived: Sequence[Derived], case: StatedCase) -> Diagnostic:
@@ -78,10 +79,21 @@ def _no_call(operator: Operator, derived: Sequence[Derived], case: StatedCase) -
     return Diagnostic("OPG402", message, case.place, severity=Severity.WARNING)
 
 
-def _by_values(operator: Operator) -> str:
+def _done(demand: Demand) -> str:
+    return "written" if demand.written else "read"
+
+
+def _by_values(operator: Operator, must: Sequence[Demand]) -> str:
     """What to do about positions that are out of range with all values that were tried."""
-    names = ", ".join(f"{t.name}: […]" for t in operator.operands if t.kind is Kind.INT)
-    where = "let a condition around what is read say so, or write `pad(…, 0)` there"
+    operands = [t for t in operator.operands if any(t.name in m.operands for m in must)]
+    told = {n.name for t in operands for n in t.shape if isinstance(n, Dim)}  # by how many values there are
+    sizes = dict.fromkeys(name for m in must for name in m.sizes if name not in told)
+    names = ", ".join((*(f"{name}: …" for name in sizes), *(f"{t.name}: […]" for t in operands)))
+    ways = {
+        "let a condition around what is read say so, or write `pad(…, 0)` there": any(not m.written for m in must),
+        "leave out what is outside by `pad(…) +=` where it is written": any(m.written for m in must),
+    }
+    where = "; ".join(way for way, asked in ways.items() if asked)
     return f"{where}; or state values with which it holds: `tests: {{cases: [{{{names}}}]}}`"
 
 

@@ -75,9 +75,44 @@ def position_fields(s: Surface) -> list[str]:
     return [f"{name}={tupled([*found])}" for name, found in rows.items() if found]
 
 
-def doubted(p: Program) -> dict[str, bool]:
-    """What must hold where a position is read that may leave its tensor, and whether values decide that."""
-    return {_inside(p, at, n): bool(_source(p, at)) for _, at, n, _, is_in_doubt in _positions(p) if is_in_doubt}
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What must hold of a position that may leave its tensor: is it written there, and what decides: integer operands,
+    and sizes and params that callers give.
+    """
+
+    told: str
+    written: bool
+    operands: tuple[str, ...]
+    sizes: tuple[str, ...]
+
+
+def demands(p: Program) -> Iterator[Demand]:
+    """One for every position in doubt."""
+    targets_of = {st.target for st in definitions(p) if isinstance(st, Scatter)}
+    for name, at, n, loops, is_in_doubt in _positions(p):
+        if is_in_doubt:
+            sources = tuple(_sources(p, at))
+            yield Demand(_inside(p, at, n), name in targets_of, sources, tuple(_given(p, at, n, loops)))
+
+
+def _given(p: Program, position: Position, extent: Scalar | Batch, loops: Sequence[Loop]) -> Iterator[str]:
+    """The dims and params that an extent, and a position up to the ends of its indices, are made of."""
+    values = derived_sizes(p)
+    rest = [e for e in (extent, position) if not isinstance(e, Batch)]
+    rest += [] if isinstance(position, Batch) else [a.extent for a in moving(position, loops)]
+    seen = set[str]()
+    while rest:
+        match rest.pop(0):
+            case Dim(name) if (value := values.get(name)) is not None:
+                rest.append(value)
+            case Dim(name) | Param(name, None) if name not in seen:
+                seen.add(name)
+                yield name
+            case Read():
+                pass
+            case e:
+                rest += children(e)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +219,22 @@ def _operand(p: Program, position: Position) -> str | None:
 
 def _source(p: Program, position: Position) -> str:
     """An integer operand that a position is computed from, perhaps by way of others; empty where there is none."""
+    return next(_sources(p, position), "")
+
+
+def _sources(p: Program, position: Position) -> Iterator[str]:
+    """All of these."""
     made = {st.target: st for st in definitions(p)}
     integers = {t.name for t in p.inputs if t.kind is Kind.INT}
     rest = [] if isinstance(position, Batch) else [r.tensor for r in reads(position)]
     seen: set[str] = set()
     while rest:
         name = rest.pop(0)
-        if name in integers:
-            return name
-        if name in made and name not in seen:
+        if name in integers and name not in seen:
+            yield name
+        elif name in made and name not in seen:
             rest += [r.tensor for r in statement_reads(made[name])]
         seen.add(name)
-    return ""
 
 
 def _named(p: Program, name: str, position: Position, extent: Scalar | Batch) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping as Table
 from collections.abc import Sequence as Items
 
+from opgen.diagnostics.model import Hint
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 
-_EXAMPLE = "sizes are written by dims, such as `sizes: {N: 2}`"
+_SHAPES = ("shapes", "shape", "input_shapes", "input_shape", "inputs", "input", "dims", "size")
 
 
 def sizes_by_dims(items: Items[str], given: object) -> dict[str, int] | None:
@@ -27,7 +28,7 @@ def sizes_by_dims(items: Items[str], given: object) -> dict[str, int] | None:
     return found if found and all(found.get(n, n) == v or n == str(v) for n, v in pairs) else None
 
 
-def shown(sizes: Table[str, int]) -> str:
+def shown(sizes: Table[str, object]) -> str:
     return f"{{{', '.join(f'{n}: {v}' for n, v in sizes.items())}}}"
 
 
@@ -35,19 +36,62 @@ def stated_by_shape(root: Mapping, loc: Items[object], given: object) -> tuple[s
     """A hint for `tests: {sizes: …}` with a list in it, or as a list; nothing where something else is wrong."""
     if tuple(loc[:2]) != ("tests", "sizes") or not isinstance(given, Sequence):
         return ()
-    shapes = shapes_of(root)
     stated = _stated(root, "sizes")
-    if isinstance(stated, Mapping):
-        each = [sizes_by_dims(shapes.get(k.text, ()), _list(v)) for k, v in stated.entries if isinstance(v, Sequence)]
+    return (_written(root, _given(root, stated) if stated is not None else None),)
+
+
+def fields_by_shape(root: Mapping, name: str, beside: Node) -> tuple[str, ...] | None:
+    """What is said of a field of `tests` that gives inputs shapes, with the first of several; None for any other."""
+    shapes, entries = shapes_of(root), beside.entries if isinstance(beside, Mapping) else ()
+    own = [(k, v) for k, v in entries if k.text in shapes and isinstance(v, Sequence)]
+    if name in (k.text for k, _ in own):
+        if name != own[0][0].text:
+            return ()
+        given = _together([(shapes[k.text], v) for k, v in own])
+        place = own[0][0].span.to(own[0][1].span)
     else:
-        fits = _fitting(shapes, given)
-        each = [] if fits is None else [fits]
-    whole: dict[str, int] = {}
-    for one in each:
-        if one is None or any(whole.get(n, v) != v for n, v in one.items()):
-            return (_EXAMPLE,)
-        whole |= one
-    return (f"sizes are written by dims: `sizes: {shown(whole)}`",) if whole else (_EXAMPLE,)
+        key, node = next(((k, v) for k, v in entries if k.text == name), (None, None))
+        named = isinstance(node, Mapping) and any(_listed(v) is not None for _, v in node.entries)
+        if key is None or node is None or not (named or (name in _SHAPES and isinstance(node, Sequence))):
+            return None
+        given, place = _given(root, node), key.span.to(node.span)
+    told = _written(root, given)
+    if len(own) > 1 or any(k.text == "sizes" for k, _ in entries) or given is None:
+        return (told,)
+    return (Hint(told, place.text, f"sizes: {shown(given)}", place),)
+
+
+def _written(root: Mapping, sizes: Table[str, int] | None) -> str:
+    """How sizes are written that stood as shapes, with those that stand right already."""
+    stated = _stated(root, "sizes")
+    right = stated.entries if isinstance(stated, Mapping) else ()
+    if sizes:
+        kept = {k.text: v.value for k, v in right if k.text[:1].isupper() and isinstance(v, Scalar)}
+        whole: dict[str, object] = {**kept, **sizes}
+        return f"sizes are written by dims: `sizes: {shown(whole)}`"
+    dim = next((n for items in shapes_of(root).values() for n in items if n[:1].isupper()), None)
+    if dim is None:
+        return "leave it away: no dim of the inputs has a name, and the tests choose batch dims themselves"
+    return f"sizes are written by dims, such as `sizes: {{{dim}: 2}}`"
+
+
+def _given(root: Mapping, node: Node) -> dict[str, int] | None:
+    """The sizes that are given as shapes: of inputs by name, of one input, or of all in their order."""
+    shapes = shapes_of(root)
+    if isinstance(node, Mapping):
+        named = [(k.text, lists) for k, v in node.entries if (lists := _listed(v)) is not None]
+        sizes = _together([(shapes.get(name, ()), lists) for name, lists in named])
+        plain = {k.text: v.value for k, v in node.entries if k.text[:1].isupper() and isinstance(v, Scalar)}
+        return None if sizes is None else sizes | {n: v for n, v in plain.items() if isinstance(v, int)}
+    if isinstance(node, Sequence) and all(isinstance(i, Sequence) for i in node.items):
+        return _together([*zip(shapes.values(), node.items, strict=False)]) if len(node.items) <= len(shapes) else None
+    return _fitting(shapes, node) if isinstance(node, Sequence) else None
+
+
+def _listed(node: Node) -> Sequence | None:
+    """A shape, alone or as `{shape: [2, 3]}`."""
+    inner = node.get("shape") if isinstance(node, Mapping) else node
+    return inner if isinstance(inner, Sequence) else None
 
 
 def cases_by_shape(root: Mapping, loc: Items[object], given: object) -> tuple[str, ...]:
@@ -108,8 +152,7 @@ def shapes_of(root: Mapping) -> dict[str, tuple[str, ...]]:
     inputs = root.get("inputs")
     found: dict[str, tuple[str, ...]] = {}
     for key, fields in inputs.entries if isinstance(inputs, Mapping) else ():
-        shape = fields.get("shape") if isinstance(fields, Mapping) else None
-        if isinstance(shape, Sequence):
+        if (shape := _listed(fields)) is not None:
             found[key.text] = tuple(i.text for i in shape.items if isinstance(i, Scalar))
     return found
 

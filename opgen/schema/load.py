@@ -301,7 +301,7 @@ class _Report:
                     else (None, (_READ_AS_0,))
                 )
         fields = self.nearest(item["loc"][:-1])
-        if owner == "`tests`" and (beside := gathered(name, fields)) is not None:
+        if owner == "`tests`" and (beside := gathered(name, fields, self.root)) is not None:
             guess, hints = None, beside
             if not beside:
                 self.renamed[id(node)] = None

@@ -1,6 +1,6 @@
-"""What stands in `tests` itself and belongs under one of its fields: sizes and tolerances.
+"""What stands in `tests` itself and belongs under one of its fields: sizes, also as shapes of inputs, and tolerances.
 
-In go the mapping and the name of what is no field, out comes how all of its kind are written, once.
+In go the mapping, the name of what is no field and the spec, out comes how all of its kind are written, once.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 
 from opgen.diagnostics.model import Hint
+from opgen.schema.by_dims import fields_by_shape
 from opgen.schema.entries import PRECISIONS
 from opgen.schema.nodes import Mapping, Node, Scalar
 
 
-def gathered(name: str, tests: Node) -> tuple[str, ...] | None:
+def gathered(name: str, tests: Node, root: Mapping) -> tuple[str, ...] | None:
     """What is said of the first of several such names, and nothing of the others; None for any other name."""
+    if (told := fields_by_shape(root, name, tests)) is not None:
+        return told
     for names, hint in (_sizes(tests), _tolerances(tests)):
         if name in names:
             return (hint,) if name == names[0] else ()

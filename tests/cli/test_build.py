@@ -235,9 +235,22 @@ def test_a_path_that_is_none_is_told_what_there_is(project: Path, opgen: Opgen) 
     for k in range(8):
         (project / f"specs/more{k}.yaml").write_text(f"more{k}\nx = 1\n")
     assert "specs holds 10 specs, none of which is called so" in opgen("build", "nowhere.yaml")[2]
+    told = "specs are named by their files: specs holds 10 specs, none of which is called so"
+    assert told in opgen("build", "nowhere")[2]
     for spec in (project / "specs").iterdir():
         spec.unlink()
     assert "`opgen new nowhere` writes a first spec of it" in opgen("build", "nowhere.yaml")[2]
+
+
+@pytest.mark.parametrize("command", ["build", "lint", "list"])
+def test_specs_are_named_by_their_files(project: Path, opgen: Opgen, command: str) -> None:
+    (project / "specs/more.yaml").write_text("op: many  # of them\ninputs: [x]\nforward: y = x\n")
+    (project / "mkdocs.yml").write_text("site_name: no spec\n")
+    for named, meant in (("one", "specs/one.yaml"), ("specs/one", "specs/one.yaml"), ("many", "specs/more.yaml")):
+        code, _, err = opgen(command, named)
+        assert code != 0
+        assert f"specs are named by their files: did you mean {meant}?" in err
+    assert "did you mean specs?" in opgen(command, "spec")[2]
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_a_short_option_that_is_none_is_told_which_long_one_it_is(
         (("bench", "silu", "--sizes", "1k", "1M"), "sizes are separated by commas: --sizes 1000,1M"),
         (("test", "silu", "--backend", "cuda"), "'cuda' is none of torch, native, all: write '--device cuda'"),
         (("test", "silu", "--device", "native"), "'native' is none of cpu, cuda: write '--backend native'"),
-        (("new", "pair", "--kind", "attention"), "what is of no kind begins with its formula: --formula"),
+        (("new", "pair", "--kind", "attention"), "What is of no kind begins with its formula: --formula"),
     ],
 )
 def test_what_belongs_elsewhere_is_told(

@@ -107,6 +107,13 @@ def test_a_kind_that_is_none_is_answered_with_the_one_that_is_meant(opgen: Opgen
     assert f"there is no kind '{word}'; did you mean '{meant}'?" in err
 
 
+@pytest.mark.parametrize("word", ["convolution", "pooling", "attention"])
+def test_a_kind_that_is_none_of_ours_is_answered_with_all(opgen: Opgen, word: str) -> None:
+    code, _, err = opgen("new", "patch_merge", "--kind", word)
+    assert code == 2
+    assert f"there is no kind '{word}'; there are: {', '.join(KINDS)}. What is of no kind begins with" in err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -237,4 +237,4 @@ def test_what_must_hold_where_nothing_fits_is_told() -> None:
     warning = untested(taken)
     assert warning.notes == ("where a position is read, `0 <= n - d[n] < V` must hold",)
     assert "sizes" not in warning.hints[0]
-    assert "tests: {cases: [{d: […]}]}" in warning.hints[0]
+    assert "tests: {cases: [{V: …, d: […]}]}" in warning.hints[0]

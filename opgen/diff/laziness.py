@@ -31,6 +31,7 @@ from opgen.ir.scalar import (
     Read,
     Scalar,
     both,
+    call,
     children,
     mentions,
     reads,
@@ -208,8 +209,15 @@ def _both(condition: Scalar, guard: Scalar | None) -> Scalar:
 
 
 def _somewhere(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar | None:
-    """A condition that holds if the guard does anywhere along some loops; None where that is not known to fail."""
-    return _certain(_weakened(guard, loops))
+    """A condition that holds if the guard does anywhere along some loops; None where that is not known to fail.
+
+    A place that all points read may be there for no other reason than that there are points.
+    """
+    weak = _weakened(guard, loops)
+    if any(_is_one_place(r) for r in reads(weak)):
+        extents = (a.extent for a in loops if isinstance(a, Axis) and not isinstance(a.extent, Lit))
+        weak = both(_all(call("gt", n, ZERO) for n in dict.fromkeys(extents)), weak)
+    return _certain(weak)
 
 
 def _certain(guard: Scalar) -> Scalar | None:
@@ -254,6 +262,11 @@ def _is_singular(fn: str, args: tuple[Scalar, ...]) -> bool:
             return bool(reads(base)) and (exponent < 0 or exponent != int(exponent))
         case _:
             return any(map(reads, args))
+
+
+def _is_one_place(r: Read) -> bool:
+    """Does an access have a position that moves with no index?"""
+    return r.fill is None and any(not isinstance(p, Batch) and not mentions(p)[0] for p in r.at)
 
 
 def _is_constant(guard: Scalar) -> bool:

@@ -21,6 +21,12 @@ FOUND = {
         "  t[s < 2] = tanh(where(s == 0, 0, t[s - 1])*0.5"
         " + pad(y[s - 2, s], 0)/(1.5 + sin(pad(t1[0, 3*s - 2], -1.5))))\n"
     ),
+    "a cotangent that only a place of an order of nothing keeps": (
+        "inputs: {y: {shape: [N]}, u: {shape: [M]}, v: {shape: [M]}}\n"
+        "forward: |\n"
+        "  t[i < M] = tanh(0.5*v[i] - 1 - u[i]/4)/(2 + cos(0.5*v[i] - 1 - u[i]/4))"
+        "*where(N > 0, quantile[j](y[j], 0.5), 0.5)\n"
+    ),
 }
 
 SHAPES = {
@@ -29,4 +35,5 @@ SHAPES = {
     "a mean over nothing": {"x": (3,), "w": (0,)},
     "a factor beside a mean over nothing": {"x": (), "y": (0,)},
     "a place of an empty table at a step that nothing reads": {"x": (0,), "y": (0, 2)},
+    "a cotangent that only a place of an order of nothing keeps": {"y": (0,), "u": (3,), "v": (3,)},
 }

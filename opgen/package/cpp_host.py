@@ -134,10 +134,9 @@ class _VariantCode:
         self.writers: dict[str, list[Launch]] = {}
         self.few: dict[str, FewRows] = {}  # by the buffer that is added to
         for step, launch in zip((s for s in plan.steps if not isinstance(s, Library)), launches, strict=True):
-            few = few_rows(plan, step)
-            if few is not None and written(step) == launch.tensors[:1]:
-                if all(e == few.rows or few.rows not in walk(e) for e in launch.ints):
-                    self.few[launch.tensors[0]] = few
+            few = few_rows(plan, step) if written(step) == launch.tensors[:1] else None
+            if few is not None and all(e == few.rows or few.rows not in walk(e) for e in launch.ints):
+                self.few[launch.tensors[0]] = few
             for buffer in written(step):
                 self.writers.setdefault(buffer, []).append(launch)
 

@@ -50,6 +50,11 @@ _OTHERWISE = {  # what other tools call them
     **dict.fromkeys(("error", "errors", "why"), "explain"),
     "native": "compile",
 }
+# What other tools call the folder that they write to.
+_FOLDERS = (
+    "--output-dir", "--output_dir", "--output-directory", "--output-folder", "--output-path", "--out-dir", "--out_dir",
+    "--outdir", "--target", "--target-dir", "--dest", "--dest-dir", "--destination", "--dir", "--directory", "--folder",
+)  # fmt: skip
 
 
 class LazyGroup(click.Group):
@@ -96,7 +101,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = group.main(arguments, prog_name="opgen", standalone_mode=False, obj=tuple(arguments))
     except click.ClickException as e:
-        if isinstance(e, click.NoSuchOption) and not e.possibilities and e.ctx is not None:
+        if isinstance(e, click.NoSuchOption) and e.ctx and (not e.possibilities or e.option_name in _FOLDERS):
             e = click.NoSuchOption(e.option_name, _no_option(e.option_name, e.ctx), ctx=e.ctx)
         e.show()
         return e.exit_code
@@ -118,6 +123,8 @@ def _no_option(name: str, ctx: click.Context) -> str:
         commands = [f"opgen {c}" for c in _COMMANDS if any(name in p.opts for p in _command(c).params)]
         few = f"{commands[0]}, {commands[1]} and others" if len(commands) > 2 else " and of ".join(commands)
         hint = f"; it is one of {few}" if commands else ""
+        if name in _FOLDERS and any("--out" in p.opts for p in ctx.command.params):
+            hint = "; did you mean --out?"
     else:  # one letter is short for nothing here
         own = (option for p in ctx.command.params for option in p.opts)
         near = " or ".join(option for option in own if option.startswith(f"-{name[:2]}"))

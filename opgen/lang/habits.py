@@ -238,6 +238,10 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "a recurrence: `s[n] = s[n - 1] + where(n > 0, (y[n - 1] + y[n])/2*(x[n] - x[n - 1]), 0)`"),
     "cummax": "a recurrence: `m[-1] = -inf`, then `m[t] = max(m[t - 1], x[t])`",
     "cummin": "a recurrence: `m[-1] = inf`, then `m[t] = min(m[t - 1], x[t])`",
+    **dict.fromkeys(("cummean", "cum_mean", "cumulative_mean"), _written("cumsum[t](x[t])/(t + 1)")),
+    **dict.fromkeys(("cumvar", "cum_var"), _written("(cumsum[t](x[t]**2)/(t + 1) - (cumsum[t](x[t])/(t + 1))**2)")),
+    **dict.fromkeys(("cumstd", "cum_std"),
+                    _written("sqrt(max(cumsum[t](x[t]**2)/(t + 1) - (cumsum[t](x[t])/(t + 1))**2, 0))")),
     **dict.fromkeys(("layer_norm", "batch_norm", "group_norm", "normalize"),
                     "write it out: `(x[..., k] - mean[k](x[..., k]))*rsqrt(var[k](x[..., k]) + eps)`"),
 })  # fmt: skip

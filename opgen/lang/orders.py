@@ -27,7 +27,15 @@ _WORDS = {
 }
 # What a recurrence gives: from what it starts, and how it goes on.
 _EXTREMES = {"cummax": ("-inf", "max"), "cummin": ("inf", "min")}
-NAMES = (*_PLACES, *_WORDS, *_EXTREMES)
+# What a running sum gives, of {of}, whose square is {square}, along {axis}.
+_MEAN = "cumsum[{axis}]({of})/({axis} + 1)"
+_VAR = "(cumsum[{axis}]({square})/({axis} + 1) - (cumsum[{axis}]({of})/({axis} + 1))**2)"
+_SO_FAR = {
+    **dict.fromkeys(("cummean", "cumulative_mean", "cum_mean"), _MEAN),
+    **dict.fromkeys(("cumvar", "cum_var"), _VAR),
+    **dict.fromkeys(("cumstd", "cum_std"), f"sqrt(max{_VAR[:-1]}, 0))"),
+}
+NAMES = (*_PLACES, *_WORDS, *_EXTREMES, *_SO_FAR)
 
 
 def through_order(
@@ -50,7 +58,7 @@ def through_order(
     An index of either that the tensor does not have is the one that counts the largest. `at`: where the name stands,
     which tells whether it is all that a reduction without an index is of. `least`: the smallest elements are meant.
     """
-    if name in _EXTREMES:
+    if name in _EXTREMES or name in _SO_FAR:
         return _running(words, name, of, axis, left)
     sign = ""
     if isinstance(of, Unary) and of.op == "-" and name != "nanmedian":  # whose order is the other one
@@ -118,9 +126,13 @@ def _reduced_alone(words: Vocabulary, at: Span) -> str | None:
 
 
 def _running(words: Vocabulary, name: str, of: Expr, axis: str | None, left: Sequence[str]) -> str | None:
-    """The greatest or the least so far."""
+    """The greatest or the least so far, or the mean or variance."""
     if axis is None or axis not in left:
         return None
+    if name in _SO_FAR:
+        value = unparse(of)
+        square = f"{value}**2" if isinstance(of, Access) else f"({value})**2"
+        return f"write `{_SO_FAR[name].format(axis=axis, of=value, square=square)}`"
     start, fn = _EXTREMES[name]
     own = next(n for n in ("m", "so_far", f"{name}_so_far") if n not in left and not words.knows(n))
     here = f"{own}[{', '.join(left)}]"

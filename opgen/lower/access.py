@@ -30,7 +30,7 @@ from opgen.lower.idle import idle_param
 from opgen.lower.list_params import beyond, elements, no_list, not_chosen
 from opgen.lower.loose import beside_implied, bound, bound_by, implied, in_round_brackets, loose_beside, summed
 from opgen.lower.masks import mask_among, masked_read
-from opgen.lower.proposals import as_it_stays, assigned_float
+from opgen.lower.proposals import WITHOUT_TENSORS, as_it_stays, assigned_float
 from opgen.lower.range import note
 from opgen.lower.readings import from_the_end, instead_of_dots, not_an_index, shape_text, spelled, without_last
 from opgen.lower.recurrence_bare import read_along
@@ -92,7 +92,7 @@ def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
 
 
 def _no_tensors(f: Frame, name: str, span: Span) -> Typed:
-    hints = ("pass it as an argument",) if f.place in ("a local function", "a derivative") else ()
+    hints = WITHOUT_TENSORS.get(f.place, ())
     return f.error("OPG206", f"{f.place} cannot read the tensor `{name}`", span, *hints)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
@@ -16,20 +17,21 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, Kind
 from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, transform, walk
-from opgen.lang.nodes import Compare, Expr, Name
+from opgen.lang.nodes import Access, Call, Compare, Expr, Name, Reduction
 from opgen.lang.parser import parse_expression
-from opgen.lang.unparse import respelled
-from opgen.lang.walk import names_read
+from opgen.lang.unparse import respelled, unparse
+from opgen.lang.walk import names_read, nodes
 from opgen.lower.counts import as_param
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import is_at_least
 from opgen.lower.kinds import ARTICLES, numeric, promote
-from opgen.lower.proposals import own_bounds
+from opgen.lower.proposals import BETWEEN, own_bounds
 from opgen.lower.scope import Typed, Variation
 from opgen.lower.statement import frame_of
 from opgen.lower.whole import integer
 from opgen.schema.formula import Formula
 from opgen.schema.model import InputSpec, ParamSpec
+from opgen.schema.reductions import REDUCTIONS
 
 Value = int | Fraction | bool | Scalar
 
@@ -197,7 +199,8 @@ def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
         if len(own) != 1 or len(parts) > 3 or (len(parts) == 3 and own[0] is not parts[1]) or {"==", "!="} & set(ops):
             bag.error(
                 "OPG233", f"the domain of `{name}` is an inequality over `{name}`", e.span,
-                hints=own_bounds(e, name, known) or (f"for example `{name} > 0` or `0 <= {name} < 1`",),
+                hints=_for_each(d, e, name) or own_bounds(e, name, known)
+                or (f"for example `{name} > 0` or `0 <= {name} < 1`",),
             )  # fmt: skip
             continue
         values = [Param(name) if o is own[0] else value_of(d, state, o, "a domain", bag).scalar for o in parts]
@@ -210,6 +213,21 @@ def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
             continue
         found.append(Domain(name, str(formula), comparison_of(values, ops)))
     return tuple(found)
+
+
+def _for_each(d: Declarations, e: Expr, name: str) -> tuple[str, ...]:
+    """What is said of a domain that reads elements: `a[n] > 0` is of each, a relation between several is no domain."""
+    reads = [n for n in nodes(e) if isinstance(n, Access | Reduction) or (isinstance(n, Name) and n.name in d.inputs)]
+    read = reads[0] if len(reads) == 1 else None
+    parts = e.operands if isinstance(e, Compare) else ()
+    if isinstance(e, Compare) and isinstance(read, Access) and read.name == name and len(parts) < 4:
+        place = next((k for k, o in enumerate(parts) if o is read), None)
+        indices = {i.name: i for i in read.items if isinstance(i, Name)}
+        if len(indices) == len(read.items) and place is not None and (len(parts) == 2 or place == 1):
+            whole = tuple(Name(name, read.span) if o is read else o for o in parts)
+            return (f"a domain holds for each element: write `{unparse(replace(e, operands=whole))}`",)
+    reduced = any(isinstance(n, Call) and n.name in REDUCTIONS and len(n.args) == 1 for n in nodes(e))
+    return (BETWEEN,) if reduced or len(reads) > 1 or isinstance(read, Access | Reduction) else ()
 
 
 def _is_empty(values: Sequence[Scalar], ops: Sequence[str]) -> bool:

@@ -33,6 +33,12 @@ from opgen.lang.walk import names_read, nodes, rebuild
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import UNKNOWN, Frame
 
+BETWEEN = "a domain holds for each element by itself: leave a relation between elements out, or say it under `doc`"
+WITHOUT_TENSORS: Mapping[str, tuple[str, ...]] = {  # what is said where a formula reads a tensor and cannot
+    "a domain": (BETWEEN,),
+    **dict.fromkeys(("a local function", "a derivative"), ("pass it as an argument",)),
+}
+
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 

@@ -95,6 +95,13 @@ def test_a_short_option_that_is_none_is_told_which_long_one_it_is(
     assert "there is no option -z\n" in opgen("build", "-z")[2]
 
 
+@pytest.mark.parametrize("name", ["--output-dir", "--target", "--dest", "--destination", "--dir", "--outdir"])
+def test_the_folder_to_write_to_has_many_names_elsewhere(opgen: Callable[..., tuple[int, str, str]], name: str) -> None:
+    code, _, err = opgen("build", "specs", name, "ops")
+    assert (code, f"there is no option {name}; did you mean --out?" in err) == (2, True)
+    assert "did you mean" not in opgen("explain", name)[2]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -16,6 +16,7 @@ from opgen.lang.lexer import T, Token
 from opgen.lang.listed_components import components
 from opgen.lang.paper import multiplied
 from opgen.lang.runs import of_listed, of_neighbours, within
+from opgen.lang.scattered_means import scattered_mean
 from opgen.lang.several_ranges import ranged
 from opgen.lang.spelt_out import WORDS, spelt_out
 from opgen.lang.vocabulary import SPARE, Vocabulary
@@ -36,11 +37,6 @@ _COMPREHENSION = re.compile(r"\[.*\bfor +\w+ +in\b")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
 
 
-def _mean_of(token: Token) -> str:
-    """What is meant by `y[ids[n]] mean= x[n]`; nothing elsewhere."""
-    return _MEAN if re.match(r"(?:mean|avg)\s*=", _after(token)) else ""
-
-
 def _before(token: Token) -> str:
     """What stands in front of a token on its line."""
     return token.span.source.text[: token.span.start].rpartition("\n")[2]
@@ -54,7 +50,6 @@ def last_case(token: Token) -> str:
 
 
 _WITHIN = "one formula stands here; what it is made of stands in statements of `forward`, or in other functions"
-_MEAN = "a mean is a sum by a count: `s[…] += …` and `n[…] += 1`, then `y[…] = s[…]/max(n[…], 1)`"
 _FROM_0 = "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
 _UPDATES = {  # combinations that are spelt out
     **dict.fromkeys(("add", "sum"), "+="), **dict.fromkeys(("mul", "multiply", "prod"), "*="),
@@ -109,7 +104,7 @@ def hints(
         yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
         yield cut_lines.hint_of(token)
-    elif told := _on_paper(previous, token, functions):
+    elif told := _on_paper(previous, token, words, functions):
         yield told
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
@@ -161,7 +156,7 @@ def _multiplied(token: Token, functions: Sequence[str]) -> str:
     return f"multiplication is written `*`: `{signed}`" if signed else "multiplication is written `*`"
 
 
-def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) -> str:
+def _on_paper(previous: Token | None, token: Token, words: Vocabulary, functions: Sequence[str]) -> str:
     """What is said of a function, a sum or a factor that stands beside another without a sign between them."""
     if token.is_word(*_UPDATES) and (value := _after(token).removeprefix(token.text).lstrip()).startswith("="):
         sign, old = _UPDATES[token.text], f"{token.text}="
@@ -177,7 +172,7 @@ def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) ->
         return f"a function has its argument in parentheses, and multiplication is written `*`: `{whole}`"
     if previous is None or not previous.is_op("]") or token.kind is not T.NAME:
         return ""
-    if mean := _mean_of(token):
+    if mean := scattered_mean(_before(token), _after(token), words):
         return mean
     if body := _body(token):
         return f"the body of a reduction stands in parentheses: `{body}`"

@@ -26,7 +26,6 @@ pytestmark = [pytest.mark.thorough, needs_compiler]
 QUICK = ("forward", "backward")
 OTHERS = ("gradient", "tangent", "second", "backward_tangent")
 SIZES = (37, 9, 5, 3)  # beyond a block
-CONSTRAINED = ("rope",)  # dims that do not go with any size of the others
 NEAR = {"float64": 1e-9, "float32": 2e-5}
 BATCHES = ((2, 3), (3,), (0,), ())
 
@@ -47,7 +46,7 @@ def compare(
         params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}
         floats = {t.name for t in p.inputs if t.kind is Kind.FLOAT}
         large = {n: size for (n, _), size in zip(case.sizes, large_sizes, strict=False)}
-        free = path.stem not in CONSTRAINED and not any(d.value is not None for d in p.dims)
+        free = not any(d.value is not None for d in p.dims)
         known_sizes, large = dict(case.sizes), large if free else dict(case.sizes)
         sizes_of = (known_sizes, large, known_sizes, large)
         for sizes, batch, spread in zip(sizes_of, BATCHES, (1, 2 if dtype == "float64" else 1, 1, 1), strict=True):

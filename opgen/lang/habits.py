@@ -322,6 +322,7 @@ LATEX: Mapping[str, str] = MappingProxyType({
 PREFIXED = "a function stands before what it is applied to"
 CONVERTING = ("float", "double", "half", "bfloat16", "to", "type", "astype", "type_as")
 WIDER = "leave it away: half and bfloat16 are computed in float32 anyway, and rounded when they are stored"
+DEFINED = "a definition is a statement of its own, above those that read it"
 NO_ATTRIBUTES = "there are no attributes"
 DTYPE = re.compile(r"(?P<whole>u?int\d+|int|long|short|byte)|(float|bfloat|complex)\d*|half|double|bool")
 CASTS = (*WHOLE, *FLOAT8)  # dtypes that a value is rounded to by name

@@ -21,7 +21,7 @@ from opgen.lang.cut_lines import next_statement
 from opgen.lang.depth import deep_trees
 from opgen.lang.ends import ended_target
 from opgen.lang.functional import GENERAL, added_at, place_of, places_along, scattered, ufunc_at
-from opgen.lang.habits import MODULES, POSITION, SLICE
+from opgen.lang.habits import DEFINED, MODULES, POSITION, SLICE
 from opgen.lang.idioms import Idioms
 from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of
 from opgen.lang.layout import layout, read_along, read_unsliced
@@ -292,6 +292,8 @@ class _Parser(LoopParser):
             self.words.shapes[name] = self.words.shapes.get(new, (UNCLEAR,))
 
     def target(self) -> Target:
+        if self.token.is_word("where") and self.peek().kind is T.NAME and self.tokens[self.at + 2].is_op("[", "="):
+            self.idioms.note(self.advance().span, "`where` begins no statement", DEFINED)
         token = self.token
         if token.kind is not T.NAME:
             raise self.unexpected("the name that a statement assigns")

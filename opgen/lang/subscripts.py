@@ -14,7 +14,9 @@ from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
-_COMPONENTS = ("xyzw", "rgba", "uv")  # what components are called elsewhere
+# What components are called elsewhere, and those of a box, which has four.
+_COMPONENTS = ((*"xyzw",), (*"rgba",), (*"uv",))
+_CORNERS = (("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax"), ("left", "top", "right", "bottom"))
 
 
 def bound_by(tokens: Sequence[Token], reductions: Container[str]) -> frozenset[str]:
@@ -49,8 +51,9 @@ def element(words: Vocabulary, name: str, at: Span, tokens: Sequence[Token]) -> 
 
 def component(words: Vocabulary, of: Expr, word: str, at: Span) -> Access | None:
     """`p.x` or `p[n].x`, `c.g`, of what has a few components in its last axis; None where it is none."""
-    place = next((letters.index(word) for letters in _COMPONENTS if word in [*letters]), None)
     shape = words.shapes.get(of.name, ()) if isinstance(of, Name | Access) else ()
+    called = (*_COMPONENTS, *_CORNERS) if shape[-1:] == ("4",) else _COMPONENTS
+    place = next((parts.index(word) for parts in called if word in parts), None)
     if place is None or not isinstance(of, Name | Access) or not shape or shape[-1] not in ("2", "3", "4"):
         return None
     letters = words.letters.get(of.name, ())[:-1]

@@ -42,7 +42,10 @@ def known_word(f: Frame, name: str) -> str:
     if _is_comment(f, name):
         return "a comment begins with `#`"
     told = NAMES.get("None" if name == "none" else name, "")
-    own = [p for p, es in f.decl.defaults.items() for e in es if isinstance(e, Name) and e.name == name]
+    found = [(p, e) for p, es in f.decl.defaults.items() for e in es if isinstance(e, Name) and e.name == name]
+    own = [p for p, _ in found]
+    if told and f.place == "a default" and any(f"given({p})" in e.span.source.text for p, e in found):
+        return "write `default: null`"  # what holds without it is said
     return told.replace("given(p), a*p", f"given({own[0]}), a*{own[0]}") if own and f.place == "a default" else told
 
 

@@ -212,7 +212,7 @@ class _Lazy:
 
         It is taken out of the loops, which may be empty.
         """
-        none = replace(self.facts, positive=())
+        none = replace(self.facts, positive=self.sizes.positive)
         pairs = [
             (q, n) for q, n in zip(e.at, shape, strict=True) if not isinstance(q, Batch) and not isinstance(n, Batch)
         ]

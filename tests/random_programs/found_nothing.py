@@ -27,6 +27,9 @@ FOUND = {
         "  t[i < M] = tanh(0.5*v[i] - 1 - u[i]/4)/(2 + cos(0.5*v[i] - 1 - u[i]/4))"
         "*where(N > 0, quantile[j](y[j], 0.5), 0.5)\n"
     ),
+    "a place that a step reads for sure along one of two axes": (
+        "inputs: {x: {shape: [..., N, M]}}\nforward: 't[s < N, ...] = tanh(t[s - 1, ...]*0.5 + x[..., 0, 0])'\n"
+    ),
 }
 
 SHAPES = {
@@ -36,4 +39,5 @@ SHAPES = {
     "a factor beside a mean over nothing": {"x": (), "y": (0,)},
     "a place of an empty table at a step that nothing reads": {"x": (0,), "y": (0, 2)},
     "a cotangent that only a place of an order of nothing keeps": {"y": (0,), "u": (3,), "v": (3,)},
+    "a place that a step reads for sure along one of two axes": {"x": (2, 2)},
 }

@@ -8,7 +8,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Span
 from opgen.lang.groups import Within
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
+from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction, Unary
 from opgen.lang.notes import Notes
 from opgen.lang.own_axes import with_own_axes
 from opgen.lang.products import reindexed
@@ -47,7 +47,8 @@ def named_first(notes: Notes, e: Reduction, items: Sequence[Item], at: Span) -> 
     free = layout(words, whole)
     if isinstance(binder, Binder) and binder.name not in free and len(free) == 1 and _is_whole(notes, e.body):
         whole, free = reindexed(whole, {free[0]: binder.name}), (binder.name,)
-    name = f"{e.name}_{whole.name if isinstance(whole, Access | Name) else 'x'}"
+    of = whole.operand if isinstance(whole, Unary) else whole
+    name = f"{e.name}_{of.name if isinstance(of, Access | Name) else 'x'}"
     if not isinstance(binder, Binder) or binder.name not in free or words.knows(name) or name in words.letters:
         return None
     sizes = {i: extent(notes, whole, i) for i in free}

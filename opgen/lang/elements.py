@@ -10,7 +10,7 @@ from opgen.lang.circles import shift_of
 from opgen.lang.habits import ELEMENT
 from opgen.lang.idioms import Idioms
 from opgen.lang.named_first import named_first
-from opgen.lang.nodes import Access, Call, Dots, Expr, Name, Number, Reduction, Sum
+from opgen.lang.nodes import Access, Call, Dots, Expr, Name, Number, Reduction, Sum, Unary
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice
 from opgen.lang.spread import at as place_at
@@ -22,6 +22,8 @@ _PLACES = tuple(Number(k, Span(Source("", ""), 0, 0)) for k in (0, 1))
 
 def has_order(idioms: Idioms, e: Expr) -> bool:
     """Whether it is known which index stands at which place of a value."""
+    if isinstance(e, Unary) and e.op == "-":  # an order that begins at the greatest
+        return isinstance(e.operand, Reduction) and has_order(idioms, e.operand)
     kept = isinstance(e, Reduction) and idioms.words.reductions.get(e.name) is True and len(e.binders) == 1
     return (
         kept
@@ -148,6 +150,10 @@ def _index_of(item: Expr | Dots, axes: Mapping[str, Expr | None]) -> str:
 
 def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
     """The value with these indices in place of its own; what has no order is told not to be there anyway."""
+    if isinstance(e, Unary):
+        read = elements(idioms, e.operand, items, at)
+        is_place = isinstance(read, Reduction) and isinstance(e.operand, Reduction) and read.name != e.operand.name
+        return read if is_place else Unary(e.op, read, e.span.to(at))
     order = next((order for node, order in idioms.results if node is e), None)
     if isinstance(e, Reduction) and _has_both(idioms, e) and len(items) == 1 and items[0] in _PLACES:
         return e if items[0] == _PLACES[0] else replace(e, name=f"arg{e.name}")  # `argsort`, too

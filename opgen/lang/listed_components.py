@@ -49,12 +49,37 @@ def components(words: Vocabulary, before: str, after: str) -> str:
         )
     read = [read_at_letters(words, v.text) for v in values]
     left = [] if target["at"] is None else _without(between_commas(target["at"]), text, len(sizes))
+    start = (
+        "" if target["at"] is None or len(sizes) > 1 else _start(words, target["name"], target["at"], left, read, after)
+    )
+    if start:
+        return f"what a recurrence starts from is chosen by the place: `{start}`"
     lacking = [*dict.fromkeys(i for _, free in read for i in free if i not in left)]
     left = [*sorted(lacking, key=lambda i: i != "..."), *left]
     told = dict(zip((v.places for v in values), (spelt for spelt, _ in read), strict=True))
     lines = ", ".join(f"`{line}`" for line in _lines(words, target["name"], left, told))
     rows = "" if len(sizes) == 1 else ", each row under a name of its own"
     return f"components are statements of their own{rows}: {lines}"
+
+
+def _start(
+    words: Vocabulary, name: str, at: str, left: Sequence[str], read: Sequence[tuple[str, tuple[str, ...]]], below: str
+) -> str:
+    """The start of a recurrence, `p[-1, c] = [1, 0]`, as one statement; empty where it is none.
+
+    It stands before the first position, or at a place with a step back `below` it.
+    """
+    goes_on = re.search(rf"\b{name}\[[^\[\]]*\w\s*-\s*\d", below) is not None
+    if not any(re.fullmatch(r"-\s*\d+" if not goes_on else r"-?\s*\d+", i) for i in left):
+        return ""
+    used = (*left, *(i for v, _ in read for i in re.findall(r"\w+", v)))
+    items = between_commas(at)
+    own = items[-1] if len(items) > len(left) and items[-1] != ":" else ""
+    index = own or next(c for c in ("c", "j", *SPARE) if c not in used and not words.knows(c))
+    found = rest = read[-1][0]
+    for k, (value, _) in reversed([*enumerate(read)]):
+        found = found if value == rest else f"where({index} == {k}, {value}, {found})"
+    return f"{name}[{', '.join([*left, f'{index} < {len(read)}'])}] = {found}"
 
 
 def _lines(words: Vocabulary, name: str, left: Sequence[str], values: Mapping[tuple[int, ...], str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Span
 from opgen.lang.groups import Within
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
+from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction, Unary
 from opgen.lang.notes import Notes
 from opgen.lang.own_axes import with_own_axes
 from opgen.lang.products import reindexed
@@ -33,7 +33,7 @@ def spread_named(notes: Notes, name: str, args: Sequence[Expr], named: Named) ->
         sizes = {i: extent(notes, spelled(words, e.body), i) for i in free}
         places = tuple(Dots(e.span) if i == "..." else Name(i, e.span) for i in free)
         read = named_first(notes, e, places, e.span)
-        words = words if read is None else _with(words, read.name, sizes)
+        words = words if read is None else with_tensor(words, read.name, sizes)
         return read
 
     made = [transform(a, step) for a in args] if name in _MOVING else args
@@ -47,7 +47,8 @@ def named_first(notes: Notes, e: Reduction, items: Sequence[Item], at: Span) -> 
     free = layout(words, whole)
     if isinstance(binder, Binder) and binder.name not in free and len(free) == 1 and _is_whole(notes, e.body):
         whole, free = reindexed(whole, {free[0]: binder.name}), (binder.name,)
-    name = f"{e.name}_{whole.name if isinstance(whole, Access | Name) else 'x'}"
+    of = whole.operand if isinstance(whole, Unary) else whole
+    name = f"{e.name}_{of.name if isinstance(of, Access | Name) else 'x'}"
     if not isinstance(binder, Binder) or binder.name not in free or words.knows(name) or name in words.letters:
         return None
     sizes = {i: extent(notes, whole, i) for i in free}
@@ -64,10 +65,15 @@ def named_first(notes: Notes, e: Reduction, items: Sequence[Item], at: Span) -> 
             return None
         places = tuple(other.get(i, Dots(at) if i == "..." else Name(i, at)) for i in free)
         notes.moved |= {n: size for i, item in other.items() if (size := sizes[i]) and (n := _back(item, size))}
-    shown = [i if size is None or size_at(words, whole, i) else f"{i} < {unparse(size)}" for i, size in sizes.items()]
-    line = f"{name}[{', '.join(shown)}] = {unparse(replace(e, body=whole))}"
+    line = line_of(words, name, sizes, whole, replace(e, body=whole))
     notes.within.append(Within((line,), e, free, "", f"for elements of `{e.name}`, name them all"))
     return Access(name, places, e.span.to(at), e.span)
+
+
+def line_of(words: Vocabulary, name: str, sizes: dict[str, Expr | None], whole: Expr, value: Expr) -> str:
+    """The statement that names a value, with extents for the indices that stand alone in no access of `whole`."""
+    shown = [i if size is None or size_at(words, whole, i) else f"{i} < {unparse(size)}" for i, size in sizes.items()]
+    return f"{name}[{', '.join(shown)}] = {unparse(value)}"
 
 
 def _is_whole(notes: Notes, e: Expr) -> bool:
@@ -89,14 +95,14 @@ def _sliced(
     """Where slices of a tensor of this name and these sizes read; how far they run is noted."""
     if not all(isinstance(size, Name | Number) for i, size in sizes.items() if i != "..."):
         return None
-    found = read_at(_with(notes.words, name, sizes), name, items, notes.left, notes.bound, at)
+    found = read_at(with_tensor(notes.words, name, sizes), name, items, notes.left, notes.bound, at)
     if found is None:
         return None
     notes.parts[e.span.start] = found[1]
     return found[0]
 
 
-def _with(words: Vocabulary, name: str, sizes: dict[str, Expr | None]) -> Vocabulary:
+def with_tensor(words: Vocabulary, name: str, sizes: dict[str, Expr | None]) -> Vocabulary:
     """A vocabulary with one more tensor, by its indices and how far they run."""
     shape = tuple("..." if size is None else unparse(size) for size in sizes.values())
     return replace(words, letters=words.letters | {name: (*sizes,)}, shapes=words.shapes | {name: shape})

@@ -70,7 +70,7 @@ from opgen.lower.override import check_targets, lower_override
 from opgen.lower.proposals import one_statement
 from opgen.lower.refused import is_whole, untold
 from opgen.lower.renewed import check_renewed
-from opgen.lower.replaced import check_replaced
+from opgen.lower.replaced import without_replaced
 from opgen.lower.respelt import respelt
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
@@ -113,7 +113,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     d = without_edges(without_masked(d, bag), bag)
     as_indexed(d, bag)
     d = without_steps_of_inputs(without_loops(d, bag), bag)
-    check_replaced(d, bag)
+    d = without_replaced(d, bag)
     check_target_names(d, bag)
     check_renewed(d, bag)
     computed = computed_defaults(d)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Label
@@ -42,18 +43,23 @@ def check_renewed(d: Declarations, bag: Bag) -> None:
     hints = [f"a new value is a new name: write {_quoted(made.values)}"]
     if made.readers:
         hints.append(f"and read that further down: {_quoted(made.readers)}")
+    hints += as_listed(d, made.newest)
+    message = f"`{first.target.name}` is an input and cannot be assigned"
+    bag.error("OPG236", message, first.target.name_span, related=related, hints=hints)
+
+
+def as_listed(d: Declarations, newest: Mapping[str, str]) -> list[str]:
+    """How new values are listed as outputs in place of the inputs they come from, and as what buffers become."""
+    hints: list[str] = []
     buffers = {str(b) for b, _ in d.spec.module.buffers} if d.spec.module else set()
     outputs = d.spec.outputs or ()
     if any(o.model_fields_set - {"name", "span"} for o in outputs):
-        hints.append(f"under `outputs` it is {', '.join(f'`{n}` in place of `{o}`' for o, n in made.newest.items())}")
+        hints.append(f"under `outputs` it is {', '.join(f'`{n}` in place of `{o}`' for o, n in newest.items())}")
     else:
-        hints.append(
-            f"and list it: `outputs: [{', '.join(made.newest.get(str(o.name), str(o.name)) for o in outputs)}]`"
-        )
-    if updates := [f"{o}: {n}" for o, n in made.newest.items() if o in buffers]:
+        hints.append(f"and list it: `outputs: [{', '.join(newest.get(str(o.name), str(o.name)) for o in outputs)}]`")
+    if updates := [f"{o}: {n}" for o, n in newest.items() if o in buffers]:
         hints.append(f"what a buffer becomes: `updates: {{{', '.join(updates)}}}`")
-    message = f"`{first.target.name}` is an input and cannot be assigned"
-    bag.error("OPG236", message, first.target.name_span, related=related, hints=hints)
+    return hints
 
 
 def _quoted(lines: list[Assign]) -> str:

@@ -10,7 +10,7 @@ from opgen.lang.layout import layout, spelled
 from opgen.lang.named_first import extent, line_of, with_tensor
 from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction, Unary
 from opgen.lang.notes import Notes
-from opgen.lang.orders import through_order
+from opgen.lang.orders import RUNNING, through_order
 from opgen.lang.spread import axis_of
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
@@ -36,7 +36,7 @@ def note_order(
     if axis is None and dim is not None:
         axis = axis_of(words, layout(words, whole), dim, -1)
         least = None if axis is None else least
-    words, whole, line = _named(notes, whole) or (words, whole, "")
+    words, whole, line = (None if name in RUNNING else _named(notes, whole)) or (words, whole, "")
     if least is not None and not isinstance(given, tuple):
         made = through_order(
             words, name, whole, axis, given, notes.target, notes.left, tuple(notes.bound), found.span, least=least

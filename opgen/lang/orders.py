@@ -35,7 +35,8 @@ _SO_FAR = {
     **dict.fromkeys(("cumvar", "cum_var"), _VAR),
     **dict.fromkeys(("cumstd", "cum_std"), f"sqrt(max{_VAR[:-1]}, 0))"),
 }
-NAMES = (*_PLACES, *_WORDS, *_EXTREMES, *_SO_FAR)
+RUNNING = (*_EXTREMES, *_SO_FAR)  # of any value, not only of elements that are picked
+NAMES = (*_PLACES, *_WORDS, *RUNNING)
 
 
 def through_order(
@@ -58,7 +59,7 @@ def through_order(
     An index of either that the tensor does not have is the one that counts the largest. `at`: where the name stands,
     which tells whether it is all that a reduction without an index is of. `least`: the smallest elements are meant.
     """
-    if name in _EXTREMES or name in _SO_FAR:
+    if name in RUNNING:
         return _running(words, name, of, axis, left)
     sign = ""
     if isinstance(of, Unary) and of.op == "-" and name != "nanmedian":  # whose order is the other one

@@ -21,6 +21,7 @@ from opgen.ir.scalar import (
     ONE,
     TWO,
     ZERO,
+    Apply,
     Batch,
     Index,
     Read,
@@ -31,10 +32,18 @@ from opgen.ir.scalar import (
     reads,
     sub,
     substitute,
+    walk,
     where,
 )
 
 Weight = Callable[[Scalar], Scalar]
+
+# Functions that are rounded once, or not at all.
+_SAME_EVERYWHERE = (
+    "abs", "add", "and", "ceil", "clamp", "copysign", "detach", "div", "eq", "floor", "floordiv", "ge", "gt", "int",
+    "isfinite", "isnan", "le", "lt", "max", "min", "mod", "mul", "ne", "neg", "not", "or", "relu", "round", "sign",
+    "sqrt", "square", "sub", "tofloat", "trunc", "where",
+)  # fmt: skip
 
 
 def _sum(b: Builder, s: Compute) -> Weight:
@@ -63,7 +72,7 @@ def _var(b: Builder, s: Compute) -> Weight:
 
 def _extreme(b: Builder, s: Compute) -> Weight:
     hit: Scalar = call("eq", s.body, read_of(s))
-    if b.states_hits and not b.looped and is_windowed(s):
+    if (b.states_hits or not _is_same_everywhere(s.body)) and not b.looped and is_windowed(s):
         hit = b.emit(f"hit_{s.target}", _windows_ahead(s), hit, kind=Kind.BOOL)
     ties = b.emit(f"ties_{s.target}", s.axes, hit, "count", s.over, Kind.INT)
 
@@ -81,6 +90,15 @@ def is_windowed(s: Compute) -> bool:
     """Whether an extreme is taken over windows: elements are then looked at more often than there are any."""
     plain = all(isinstance(p, Index | Batch) for r in reads(s.body) for p in r.at)
     return s.op in ("max", "min") and not plain
+
+
+def _is_same_everywhere(body: Scalar) -> bool:
+    """Does a body come out the same to the last bit wherever an element stands among others?
+
+    Functions that torch computes for several elements at once come out otherwise for those that are left over.
+    """
+    made = (n for n in walk(body) if isinstance(n, Apply))
+    return all(n.fn in _SAME_EVERYWHERE or (n.fn == "pow" and n.args[1] == TWO) for n in made)
 
 
 def _windows_ahead(s: Compute) -> tuple[Loop, ...]:

@@ -66,6 +66,9 @@ FOUND = {
         "  s[i < N, j < N] = logcumsumexp[i](median[k < N, l](y[l]))\n"
         "  t[i] = softmax[i](s[i, i])\n"
     ),
+    "the greatest of a function whose last bits the place decides": (
+        "inputs: {x: {shape: [..., N, N]}}\nforward: 't[..., i] = max[j < N](exp2(x[..., i, j//2]))'\n"
+    ),
 }
 
 SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
@@ -83,4 +86,5 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "a sine of the greatest of no integers": {"x": (0,)},
     "the median of what is the same everywhere, added up along a diagonal": {"y": (2,)},
     "the median of what is repeated, added up along a diagonal": {"y": (2,)},
+    "the greatest of a function whose last bits the place decides": {"x": (3, 3)},
 }

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from opgen.ir.interp import Machine
+from opgen.ir.interp import Machine, results_of
 from opgen.ir.program import Compute, Loop, Program, Recurrence, Scatter, Statement
 from opgen.ir.scalar import Batch
 from tests.random_programs.calls import Arrays, Called, Checked
@@ -53,15 +53,16 @@ def _called(done: Checked, dims: Sequence[str], length: int) -> Checked | None:
 
 
 class _UnfitError(Exception):
-    """A call takes long, or has a result that is no integer of 64 bits."""
+    """A call takes long, or comes to what is no integer of 64 bits."""
 
 
 class _Longer(Called):
     def run(self, p: Program) -> Arrays:
         if _points(p, self.given(p), self.params) > POINTS:
             raise _UnfitError
-        found = super().run(p)
-        if any(isinstance(v, int) and abs(v) >= INT64 for a in found.values() for v in a.data):
+        machine = Machine(p, self.given(p), self.params)
+        found = results_of(machine)
+        if any(isinstance(v, int) and abs(v) >= INT64 for a in machine.arrays.values() for v in a.data):
             raise _UnfitError
         return found
 

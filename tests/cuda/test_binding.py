@@ -76,26 +76,33 @@ def test_a_position_from_data_that_is_out_of_range_is_an_assertion_of_the_device
     assert output(STOPPED, tmp_path).count("embedding: kernel 0 failed with CUDA error 710") == 3
 
 
+TWICE = """
+op: twice
+inputs: {x: {shape: [..., D]}, by: {shape: [H]}}
+forward: y[..., d < 2*H] = x[..., d]*by[d % H]
+"""
 COMPARED = """
 import torch
-from generated.rope import rope
+from generated.twice import twice
 
 for halves, size in ((3, 5), (2, 4), (2, 5)):
     try:
-        x, angle = torch.randn(2, 7, size), torch.randn(7, halves)
-        torch.ops.generated_native.rope_forward(x, angle.cos(), angle.sin())
-        torch.ops.generated_native.rope_forward(x[:0], angle.cos(), angle.sin())
+        x, by = torch.randn(2, 7, size), torch.randn(halves)
+        torch.ops.generated_native.twice_forward(x, by)
+        torch.ops.generated_native.twice_forward(x[:0], by)
         print("fits", halves, size)
     except RuntimeError as e:
         print(e)
-torch.ops.generated_native.rope_forward(torch.randn(0, 7, 5), torch.randn(7, 3), torch.randn(7, 3))
+torch.ops.generated_native.twice_forward(torch.randn(0, 7, 5), torch.randn(3))
 """
 
 
 def test_a_position_that_sizes_decide_is_compared_before_anything_runs(tmp_path: Path) -> None:
-    bound_in(tmp_path, "rope")
+    spec = tmp_path / "twice.yaml"
+    spec.write_text(TWICE, encoding="utf-8")
+    bound_in(tmp_path, spec)
     first, *fits = output(COMPARED, tmp_path).splitlines()
-    assert first == "rope: index 5 is out of range for axis 2 of input, which has size 5"
+    assert first == "twice: index 5 is out of range for axis 1 of x, which has size 5"
     assert fits == ["fits 2 4", "fits 2 5"]
 
 
@@ -132,15 +139,18 @@ def test_a_call_that_waits_is_counted(tmp_path: Path) -> None:
     assert int(output(WAITS.format(op="rope", call=CALLS["rope"]), tmp_path)) > 1
 
 
-def bound_in(folder: Path, op: str, *planted: tuple[str, str]) -> Path:
-    """An operator built into a folder, with its binding on emulated kernels; `planted`: replaced in the runtime."""
-    out = folder / "generated"
-    assert not opgen.build(ROOT / "specs" / f"{op}.yaml", out).failed
+def bound_in(folder: Path, of: str | Path, *planted: tuple[str, str]) -> Path:
+    """An operator of the catalogue, or of a spec, built into a folder, with its binding on emulated kernels.
+
+    `planted`: what is replaced in the runtime, and by what.
+    """
+    out, spec = folder / "generated", of if isinstance(of, Path) else ROOT / "specs" / f"{of}.yaml"
+    assert not opgen.build(spec, out).failed
     for before, after in planted:
         runtime = out / "csrc" / "opgen_rt.cuh"
         assert before in runtime.read_text()
         runtime.write_text(runtime.read_text().replace(before, after))
-    return Path(shutil.copy(bind(out, op, folder), out / op / "_native.so"))
+    return Path(shutil.copy(bind(out, spec.stem, folder), out / spec.stem / "_native.so"))
 
 
 ELSEWHERE = """

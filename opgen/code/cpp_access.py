@@ -78,9 +78,15 @@ def _even(formal: Formal, buffer: str, axis: int, p: Scalar) -> Even | None:
     place = buffer, axis, p
     if reads(p) or is_placed(p) or (place in formal.unsure and place not in formal.told):
         return None
+    found = evenly(p)
+    return None if found is None else Even(axis, *found)
+
+
+def evenly(p: Scalar) -> tuple[Scalar, tuple[tuple[str, Scalar], ...]] | None:
+    """Where a position starts and how far it moves with each index, if it moves evenly."""
     names = sorted(mentions(p)[0])
     if not names:
-        return Even(axis, p, ())
+        return p, ()
     rest, steps = polynomial(p), list[tuple[str, Scalar]]()
     for name in names:
         parts = rest.split(Index(name))
@@ -90,4 +96,4 @@ def _even(formal: Formal, buffer: str, axis: int, p: Scalar) -> Even | None:
         if mentions(step.scalar())[0]:
             return None
         steps.append((name, step.scalar()))
-    return None if mentions(rest.scalar())[0] else Even(axis, rest.scalar(), tuple(steps))
+    return None if mentions(rest.scalar())[0] else (rest.scalar(), tuple(steps))

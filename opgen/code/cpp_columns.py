@@ -7,10 +7,11 @@ from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_rows import named_rows
 from opgen.code.cpp_runs import Runs
 from opgen.code.cpp_statements import Around, fold_name, sums
+from opgen.code.cpp_windows import windows
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import lanes_type
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Scalar, is_constant
+from opgen.ir.scalar import ONE, Batch, Scalar, is_constant
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Acc, Atomic, Body, For, Node, Role, Store, Tile
 from opgen.kernel.walk import alive, chain, inside, loop_of, waits
@@ -48,7 +49,7 @@ class Columns(Runs):
         """Lane by lane, with inner loops one place after the other."""
         if self.outer and isinstance(self.outer[-1], Axis) and self.outer[-1].name in self.fixed:
             body, self.combs = combed(body, self.outer[-1].name)
-            self.phases = next((c.divisor for c in self.combs.values()), None)
+            self.phases = next((c.divisor for c in self.combs.values() if c.divisor != ONE), None)
         self.declared = set()
         lines: list[str] = []
         group: list[Node] = []
@@ -116,19 +117,24 @@ class Columns(Runs):
         moving = self.number(self.outer, "outer", "columns", lane=True)
         self.number(loops, inner, "point", lane=False)
         around = self.sources(body, "point", "outer", moving, sparse, inner)
-        rows = named_rows(scope, body, accs, around, saved)
-        lines = self.each(body, "i" if rows is None else "lane")
+        few = windows(scope, body, accs, sparse, loops, saved) if self.phases is None and not places else None
+        rows = None if few is not None else named_rows(scope, body, accs, around, saved)
+        lane = rows.lane if rows is not None else None if few is None or around.once else few.lane()
+        lines = self.each(body, "i" if lane is None else "lane")
         self.outer_locals = saved
-        if rows is None:
-            of = f"rt::each({around.span}" if around.span else f"{self.each_of(body)}(columns.size"
+        of = f"rt::each({around.span}" if around.span else f"{self.each_of(body)}(columns.size"
+        if lane is None:
             each = block(f"{of}, {scope.held(lines)}(int64_t{named('i', lines)}) {{", lines, "});")
         else:
-            each = [f"rt::each(columns.size, [&](int64_t i) {{ {rows.call} }});"]
+            each = [f"{of}, [&](int64_t i) {{ {lane.call} }});"]
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         head = f"{through}, columns.at, [&](const auto&{named('point', run)}) {{"
         runs = block(head, run, "});")
         if rows is not None:
             runs = rows.around(lines, runs, inner)
+        elif few is not None and lane is not None:
+            numbered = [a.name for a in loops if isinstance(a, Axis) and a.name in self.fixed]
+            runs = few.around(lane, lines, runs, inner, (moving, numbered))
         runs = self.under(condition, [*places, *runs])
         for a in accs:
             self.keep(a, f"{fold_name(a.name)}[i]")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from opgen.ir.polynomial import slope
 from opgen.ir.program import Axis
 from opgen.ir.scalar import (
+    ONE,
     ZERO,
     Apply,
     Index,
@@ -39,8 +40,9 @@ from opgen.plan.model import Let
 class Comb:
     """Every `divisor`-th point along an index: those where `start` is a multiple of it, or (None) from each on.
 
-    Of those, what runs there does something where all `uniform` conditions hold, which no lane has its own of, and
-    positions are in range (`clips`: with sizes) or `below` a size. `body` is what is left of it; elsewhere it is zero.
+    Where all points follow each other, it is 1. What runs there does something where all `uniform` conditions hold,
+    which no lane has its own of, and positions are in range (`clips`: with sizes) or `below` a size. `body` is what is
+    left of it; elsewhere it is zero.
     """
 
     index: str
@@ -84,12 +86,14 @@ def comb(body: Body, index: str, around: Body) -> Comb | None:
         return None
     parts = [part for p in positions for part in bends(p, (index,))]
     divisors = {_jumps(part, index) for part in parts} | {divisor for _, divisor in starts}
+    adds = any(isinstance(n, Join) for n in ends)
+    if not divisors and adds:
+        divisors = {ONE}
     if len(divisors) != 1 or None in divisors or len(starts) > 1:
         return None
     (divisor,) = divisors
     assert divisor is not None
-    adds = any(isinstance(n, Join) for n in ends)
-    if adds and not starts:
+    if adds and not starts and divisor != ONE:
         return None
     uniform: list[Scalar] = []
     clips: list[tuple[Scalar, Scalar]] = []
@@ -109,7 +113,9 @@ def comb(body: Body, index: str, around: Body) -> Comb | None:
             below.append((c.args[0], c.args[1]))
         else:
             rest.append(written)
-    start = next(iter(starts))[0] if adds else None
+    start = next(iter(starts))[0] if adds and starts else None
+    if divisor == ONE and (rest or not clips):
+        return None
     return Comb(
         index, divisor, start, tuple(uniform), tuple(clips), tuple(below), tuple(_without(n, rest) for n in body)
     )
@@ -132,7 +138,7 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
         loops, inner = chain((node,), (Role.SERIAL,))
         sparse = comb(inner, index, body) if isinstance(node, For) and not waits(node) else None
         apart = {c.divisor for c in found.values()}  # which is one number for all
-        stores = sparse is not None and sparse.start is None  # at every lane
+        stores = sparse is not None and sparse.start is None and sparse.divisor != ONE  # at every lane
         if sparse is None or stores or apart - {sparse.divisor}:
             nodes.append(node)
             continue

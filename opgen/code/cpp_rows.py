@@ -6,18 +6,16 @@ a few columns at a time: their values stay in registers, and positions are check
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.code.cpp_access import Access
+from opgen.code.cpp_few import Lane, leaves, plain_few
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import CpuScope
-from opgen.code.cpp_statements import Around, NamedRow, fold_name, sums
+from opgen.code.cpp_statements import Around, NamedRow, sums
 from opgen.code.native_scope import stored_type
-from opgen.ir.program import Kind
-from opgen.ir.scalar import Index, Read, Scalar, children
-from opgen.kernel.model import PLACES, Acc, Body, Join
-from opgen.plan.model import Let
+from opgen.kernel.model import Acc, Body
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,57 +27,37 @@ class Rows:
     named: dict[Access, NamedRow]
     beside: tuple[Access, ...]
     numbers: tuple[Access, ...]
-    lanes: str  # the name of what a lane does
-
-    @property
-    def reads(self) -> tuple[Access, ...]:
-        return (*self.named, *self.beside, *self.numbers)
-
-    @property
-    def folds(self) -> list[str]:
-        return [fold_name(a.name) for a in self.accs]
-
-    @property
-    def call(self) -> str:
-        """What a lane does, at a point of its own."""
-        return f"{self.lanes}({', '.join(('i', 'i', *self.folds, *(a.name for a in self.reads)))});"
+    lane: Lane
 
     def around(self, lines: list[str], runs: list[str], inner: str) -> list[str]:
         """The fold, by rows where that can be, else by `runs`; a lane does what the `lines` say."""
         scope = self.scope
-        given = [
-            "int64_t i",
-            "int64_t lane",
-            *(f"auto& {name}" for name in self.folds),
-            *(f"const auto& {a.name}" for a in self.reads),
-        ]
-        few = {a: scope.fresh(f"few_{scope.tensor(a.buffer)}") for a in self.reads}
+        reads = (*self.named, *self.beside, *self.numbers)
+        few = {a: scope.fresh(f"few_{scope.tensor(a.buffer)}") for a in reads}
         still = dict.fromkeys((*(n.positions for n in self.named.values()), *self.numbers))
         steps = _numbers((*self.named, *self.beside)), _numbers(still)
-        tensors = dict.fromkeys(scope.tensor(a.buffer) for a in self.reads)
+        tensors = dict.fromkeys(scope.tensor(a.buffer) for a in reads)
         fits = scope.fresh("by_rows")
         fit = f"const bool {fits} = rt::by_rows({', '.join(('columns', f'{inner}.count', *steps, *tensors))});"
-        body = [f"const rt::{self._declared(a, few[a])};" for a in self.reads]
-        ends = ", ".join(("columns.size", "points.size", self.lanes, *self.folds, *few.values()))
-        body += [f"rt::fold_rows<scalar_t>({ends});", *sums(self.accs, "ran(columns.size, points.size)")]
+        body = [self._named(a, n, few[a]) for a, n in self.named.items()]
+        body += [plain_few(scope, a, few[a], beside=a in self.beside) for a in (*self.beside, *self.numbers)]
+        body.append(self.lane.fold("rt::Span(columns.size)", few.values()))
+        body += sums(self.accs, "ran(columns.size, points.size)")
         head = f"{inner}.runs<rt::few_rows>(0, {inner}.count, columns.at, [&](const auto& points) {{"
         return [
-            *block(f"const auto {self.lanes} = {scope.held(lines)}({', '.join(given)}) {{", lines, "};"),
+            *self.lane.defined(scope, lines),
             fit,
             *block(f"if ({fits}) {{", block(head, body, "});"), "} else {"),
             *block("", runs)[1:],
         ]
 
-    def _declared(self, a: Access, name: str) -> str:
-        """The declaration of what an access is at a few points."""
-        slot = self.scope.formal.slots[a.buffer]
-        type_, at = stored_type(slot), f"{self.scope.at(a, 'points')}, points.step[{a.number}]"
-        if (n := self.named.get(a)) is not None:
-            axis = f"{self.scope.formal.number(a.buffer)}, {n.axis}"
-            along = f"{self.scope.at(n.positions, 'points')}, points.step[{n.positions.number}], points.size"
-            return f"FewRows<{type_}> {name}(host, {self.scope.tensor(a.buffer)}, {axis}, {at}, {n.asking}, {along})"
-        kind = "FewRuns" if a in self.beside else "FewNumbers" if a.moves_with(self.scope.lanes) else "FewValues"
-        return f"{kind}<{type_}> {name}({self.scope.tensor(a.buffer)}, {at})"
+    def _named(self, a: Access, n: NamedRow, name: str) -> str:
+        """The declaration of what rows that are named are at a few points."""
+        scope = self.scope
+        type_, at = stored_type(scope.formal.slots[a.buffer]), f"{scope.at(a, 'points')}, points.step[{a.number}]"
+        axis = f"{scope.formal.number(a.buffer)}, {n.axis}"
+        along = f"{scope.at(n.positions, 'points')}, points.step[{n.positions.number}], points.size"
+        return f"const rt::FewRows<{type_}> {name}(host, {scope.tensor(a.buffer)}, {axis}, {at}, {n.asking}, {along});"
 
 
 def named_rows(scope: CpuScope, body: Body, accs: Sequence[Acc], around: Around, known: Collection[str]) -> Rows | None:
@@ -87,48 +65,16 @@ def named_rows(scope: CpuScope, body: Body, accs: Sequence[Acc], around: Around,
 
     `known` are the numbers that stand outside of the loops.
     """
-    if around.once or around.span or not scope.lanes or any(a.op in PLACES or a.kind is Kind.BOOL for a in accs):
+    found = leaves(scope, body, accs, known)
+    if found is None or around.once or around.span:
         return None
-    if not accs or not all(isinstance(n, Let | Join) for n in body):
-        return None
-    named: dict[Access, NamedRow] = {}
-    beside: dict[Access, None] = {}
-    numbers: dict[Access, None] = {}
-    for e in _leaves(body):
-        if not isinstance(e, Read):
-            return None
-        access = scope.find(e.tensor, e.at)
-        if access is None or scope.formal.slots[e.tensor].kind is Kind.BOOL:
-            return None
-        if access.number in around.named and e.fill is None:
-            named[access] = around.named[access.number]
-        elif not scope.plain(access):
-            return None
-        elif access.axes_of(scope.lanes[-1]):
-            beside[access] = None
-        elif access.name not in known:
-            numbers[access] = None
+    named = {a: around.named[a.number] for a, r in found.others if a.number in around.named and r.fill is None}
     moved = any(n.positions.axes_of(scope.lanes[-1]) for n in named.values())
-    return None if moved or not named else Rows(scope, (*accs,), named, (*beside,), (*numbers,), scope.fresh("lanes"))
+    if moved or not named or len(named) < len(found.others):
+        return None
+    reads = (*named, *found.beside, *found.numbers)
+    return Rows(scope, (*accs,), named, found.beside, found.numbers, Lane.of(scope, accs, (a.name for a in reads)))
 
 
 def _numbers(accesses: Iterable[Access]) -> str:
     return f"{{{', '.join(str(a.number) for a in accesses)}}}"
-
-
-def _leaves(body: Body) -> Iterator[Scalar]:
-    """What lanes read for what they join, and indices that they compute with."""
-    lets = {n.name: n.value for n in body if isinstance(n, Let)}
-    left = [n.value for n in body if isinstance(n, Join)]
-    seen: set[Scalar] = set()
-    while left:
-        e = left.pop()
-        if e in seen:
-            continue
-        seen.add(e)
-        if isinstance(e, Read) and not e.at:
-            left += [lets[e.tensor]] if e.tensor in lets else []
-        elif isinstance(e, Read | Index):
-            yield e
-        else:
-            left += children(e)

@@ -40,16 +40,19 @@ _ROWS = "rows"  # what runs instead of a map where its rows join sums
 _ALONE = "alone"  # what runs instead of a kernel where the batch is empty
 
 
+_NEVER = "{nullptr, nullptr, 0},"
+
+
 @dataclass(frozen=True, slots=True)
 class CudaKernel:
-    """The structs of one kernel, in the order in which they are launched; `lines` define them.
+    """The structs of one kernel, in the order in which they are launched; `lines` define them. None: it never runs.
 
     `choice`: of two structs the call takes one; `columns`: the struct of a kernel whose folds rows may join, and `rows`
     that of these rows, where it is another one; `zeros`: the tensors that are filled with zeros first.
     """
 
-    structs: tuple[str, ...]
-    lines: tuple[str, ...]
+    structs: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     choice: bool = False
     columns: str = ""
     rows: str = ""
@@ -93,7 +96,7 @@ def _table(kernels: Sequence[CudaKernel]) -> list[str]:
         if first:
             groups += [first, []]
         groups[-1].append(f"{last}//{number}")
-    return [row for g in groups for row in _aligned(g)] or ["{nullptr, nullptr, 0},"]
+    return [row for g in groups for row in _aligned(g)] or [_NEVER]
 
 
 def _aligned(rows: Sequence[str]) -> list[str]:
@@ -103,6 +106,8 @@ def _aligned(rows: Sequence[str]) -> list[str]:
 
 
 def _entry(k: CudaKernel) -> list[str]:
+    if not k.structs:
+        return [_NEVER]
     kind = "either" if k.choice else "across" if k.columns else "onto_zeros" if k.zeros else "kernel"
     head = f"rt::{kind}<{''.join(f'{number}, ' for number in k.zeros)}"
     structs = [*k.structs, *filter(None, (k.columns, k.rows))]

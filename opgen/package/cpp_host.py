@@ -28,7 +28,16 @@ from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.build import written
 from opgen.plan.few_rows import FewRows, few_rows
-from opgen.plan.model import Buffer, Kernel, KernelPlan, Library, Nest, Result, Storage
+from opgen.plan.model import (
+    Buffer,
+    Convolve,
+    Kernel,
+    KernelPlan,
+    Library,
+    Nest,
+    Result,
+    Storage,
+)
 
 _ATOM = NATIVE.atom
 _POSITIONAL = ("argmax", "argmin")
@@ -133,7 +142,7 @@ class _VariantCode:
         self.apart = wanted.apart()
         self.writers: dict[str, list[Launch]] = {}
         self.few: dict[str, FewRows] = {}  # by the buffer that is added to
-        for step, launch in zip((s for s in plan.steps if not isinstance(s, Library)), launches, strict=True):
+        for step, launch in zip(plan.kernels, launches, strict=True):
             few = few_rows(plan, step) if written(step) == launch.tensors[:1] else None
             if few is not None and all(e == few.rows or few.rows not in walk(e) for e in launch.ints):
                 self.few[launch.tensors[0]] = few
@@ -228,10 +237,11 @@ class _VariantCode:
         beside = {launch.columns for launch in self.launches}
         compared: set[tuple[str, tuple[str, ...]]] = set()
         for step in self.plan.steps:
-            if isinstance(step, Library):
-                lines += self.library.lines(step, self.wanted.any_of(step.results))
-                continue
             condition = self.wanted.any_of(step.results)
+            if isinstance(step, Library):
+                own = self._alone(step, next(launches)[1]) if isinstance(step, Convolve) and step.alone else []
+                lines += self.library.lines(step, condition, own)
+                continue
             number, launch = next(launches)
             if number in beside:
                 continue
@@ -248,9 +258,17 @@ class _VariantCode:
             lines += [] if condition and new else under(condition, run)
         return lines
 
+    def _alone(self, step: Convolve, launch: Launch) -> list[str]:
+        """The kernel that runs in place of what is handed on, for a head that says when."""
+        buffer = self.plan.buffer(step.name)
+        entries = ", ".join(self._entry(s) for s in buffer.shape)
+        given = f"call.empty({element(buffer.storage)}, {{{entries}}})"
+        reached = [line for r in launch.reaches for line in self._reach(r)]
+        return [f'call.set("{step.name}", {given});', *reached, self._run(launch)]
+
     def _run_both(self, rows: Launch, wanted: str, columns: int) -> list[str]:
         """Two launches that a device may make one of, each with the condition that it is wanted."""
-        steps = [s for s in self.plan.steps if not isinstance(s, Library)]
+        steps = self.plan.kernels
         pairs = ((wanted, rows), (self.wanted.any_of(steps[columns].results), self.launches[columns]))
         given = [f"{{{', '.join([condition or 'true', *self._given(launch)])}}}" for condition, launch in pairs]
         return [f"call.run_both({', '.join(given)});"]

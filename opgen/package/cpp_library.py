@@ -30,13 +30,21 @@ class LibrarySteps:
     plan: KernelPlan
     printer: Printer
 
-    def lines(self, step: Library, condition: str) -> list[str]:
+    def lines(self, step: Library, condition: str, own: list[str]) -> list[str]:
+        """`own`: what runs instead where a kernel of ours is faster."""
         match step:
             case Contract():
                 return under(condition, f'call.set("{step.out.buffer}", {self._contract(step)});')
             case Convolve():
                 form = convolution_lines(self.op, step, element(self.plan.buffer(step.name).storage), self.printer)
-                return block(f"if ({condition}) {{" if condition else "{", form)
+                if step.alone is None:
+                    return block(f"if ({condition}) {{" if condition else "{", form)
+                same = [f"{self.printer(a)} == {self.printer(b)}" for a, b in step.alone.pairs]
+                either = [
+                    *block(f"if ({' && '.join(('opgen::on_cpu', *same))}) {{", own, "} else {"),
+                    *block("", form)[1:],
+                ]
+                return block(f"if ({condition}) {{", either) if condition else either
             case Sort():
                 return under(condition, f'call.set("{step.name}", {self._sort(step)});')
             case _:

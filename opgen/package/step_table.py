@@ -1,7 +1,7 @@
 """The table of an operator's kernels: what its binding runs by number, on either device.
 
 In go kernel plans, out come the kernels of both back ends, those that differ in nothing but names once, and for the
-steps of each plan which kernel runs with which arguments. What torch computes has no kernel.
+steps of each plan which kernel runs with which arguments. What torch computes has no kernel, or one for the CPU.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from opgen.kernel.formal import Formal, formal
 from opgen.kernel.model import Join
 from opgen.kernel.reach import Reach
 from opgen.kernel.walk import stored_only
-from opgen.plan.model import KernelPlan, Library
+from opgen.plan.model import KernelPlan
 
 _MANY = 12  # arrays
 
@@ -64,20 +64,21 @@ class StepTable:
         """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others
         that their step fills are wanted. `TooLongError` as soon as they have come to an end."""
         self.functions.update((f.name, f) for f in plan.functions)
-        steps = [s for s in plan.steps if not isinstance(s, Library)]
-        found = [formal(plan, step, apart) for step in steps]
-        beside = _beside(found)
+        found = [formal(plan, step, apart) for step in plan.kernels]
+        beside = _beside([None if step in plan.alone else own for step, own in zip(plan.kernels, found, strict=True)])
         launches: list[Launch] = []
-        for k, (step, own) in enumerate(zip(steps, found, strict=True)):
+        for k, (step, own) in enumerate(zip(plan.kernels, found, strict=True)):
+            alone = step in plan.alone
             columns, joins = beside.get(k, (None, ()))
             also = None if columns is None else _relation(own, found[columns])
-            number = self._number(own.key, also)
+            number = self._number((alone, own.key), also)
             if number == len(self.kernels):
                 self._names.append(f"{prefix}_{step.name}")
                 self.kernels.append(cpu_kernel(own, step, self._names[number]))
                 if self.length is not None:
                     self.length.add(self.kernels[number].lines)
-                self.cuda.append(cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins))
+                name = f"{self.op}_{self._names[number]}"
+                self.cuda.append(CudaKernel() if alone else cuda_kernel(own, step, name, joins))
             elif joins and not self.cuda[number].columns:
                 self.cuda[number] = cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins)
             arguments = tuple(own.slots), own.ints, own.reals, own.reaches
@@ -104,11 +105,12 @@ def _relation(rows: Formal, columns: Formal) -> Hashable:
     return columns.key, *shared
 
 
-def _beside(steps: Sequence[Formal]) -> dict[int, tuple[int, tuple[Join, ...]]]:
+def _beside(steps: Sequence[Formal | None]) -> dict[int, tuple[int, tuple[Join, ...]]]:
     """Of kernels of rows: the later kernel that one may compute beside its own, and what its rows join."""
     found: dict[int, tuple[int, tuple[Join, ...]]] = {}
-    for k, rows in enumerate(steps):
-        later = ((c, across(rows, columns)) for c, columns in enumerate(steps) if c > k)
+    known = [(k, own) for k, own in enumerate(steps) if own is not None]
+    for k, rows in known:
+        later = ((c, across(rows, columns)) for c, columns in known if c > k)
         first = next(((c, joins) for c, joins in later if joins), None)
         if first is not None and first[0] not in {c for c, _ in found.values()}:
             found[k] = first

@@ -37,8 +37,9 @@ from opgen.opt.functions import inline_functions
 from opgen.plan.asked import asked
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
+from opgen.plan.convolve import convolve
 from opgen.plan.flow import Flow
-from opgen.plan.group import Group, Item, Single, biased, grouped, lone, needed, reads_of_item, targets
+from opgen.plan.group import Group, Item, Single, grouped, needed, reads_of_item, targets
 from opgen.plan.keep import kept_maps
 from opgen.plan.model import (
     Buffer,
@@ -194,7 +195,7 @@ class _Planner:
         names = Names((*taken, *sorted(stored), *axes))
         shapes = {n: s.shape for n, s in by_name.items()}
         ranges = Ranges.of(self.p, {**self.arguments, **shapes})
-        around = Surroundings(self.p, maps, kinds, frozenset(stored), names, ranges)
+        around = Surroundings(self.p, maps, kinds, frozenset(stored), names, ranges, {**self.arguments, **shapes})
         steps = [self._step(item, around, given, streams) for item in items]
         buffers = [_argument(t, self.results) for t in self.p.inputs]
         buffers += [Buffer(n, shapes[n], storage[n]) for item in items for n in targets(item) if n in stored]
@@ -281,19 +282,9 @@ class _Planner:
             return sort(s, around.names)
         form, bias = given.convolutions.get(s.target), given.biases.get(s.target)
         if form is not None:
-            return _convolve(s, item.reads, form, bias, around)
+            return convolve(s, item.reads, form, bias, around)
         step = contract(s, "a matrix product: left to the BLAS of torch")
         return step if bias is None else replace(step, bias=operand(bias))
-
-
-def _convolve(
-    s: Compute, reads: tuple[Read, ...], form: Convolution, bias: Read | None, around: Surroundings
-) -> Convolve:
-    if bias is None:
-        plain, added = lone(s, reads), ""
-    else:
-        plain, added = biased(s, reads, bias, around.names.fresh(f"{s.target}_sum")), bias.tensor
-    return Convolve(s.target, nest(plain, around), form, added, (), "a convolution: left to torch")
 
 
 def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:

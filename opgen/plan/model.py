@@ -157,16 +157,25 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """A convolution of channels that see no others: `nest` computes it where the sizes of each pair are the same."""
+
+    nest: Nest
+    pairs: tuple[tuple[Scalar, Scalar], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Convolve:
     """A convolution, or the transpose of one, left to torch; `nest` computes the same by plain loops.
 
-    `bias` is added over the outputs, where given.
+    `bias` is added over the outputs, where given. `alone`: what a processor does better than torch.
     """
 
     name: str
     nest: Nest
     form: Convolution
     bias: str = ""
+    alone: Alone | None = None
     results: tuple[str, ...] = ()
     reason: str = ""
 
@@ -334,6 +343,25 @@ class KernelPlan:
     @property
     def arguments(self) -> tuple[Buffer, ...]:
         return tuple(b for b in self.buffers if b.role is not None)
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels of the steps, in order; one that may run in place of what is handed on among them."""
+        found: list[Kernel] = []
+        for s in self.steps:
+            match s:
+                case Convolve():
+                    found += [] if s.alone is None else [s.alone.nest]
+                case Contract() | Sort():
+                    pass
+                case _:
+                    found.append(s)
+        return tuple(found)
+
+    @property
+    def alone(self) -> tuple[Nest, ...]:
+        """Those that run on a CPU alone."""
+        return tuple(s.alone.nest for s in self.steps if isinstance(s, Convolve) and s.alone is not None)
 
     def buffer(self, name: str) -> Buffer:
         found = self.find(name)

@@ -6,11 +6,12 @@ once everything it reads is there. What later steps or the caller need is stored
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from opgen.ir.names import Names
-from opgen.ir.program import Axis, Compute, Kind, Loop, Program
+from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Shape
+from opgen.ir.ranges import derived_sizes
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Scalar, mentions, walk
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
@@ -45,6 +46,7 @@ class Surroundings:
     stored: frozenset[str]
     names: Names
     ranges: Ranges
+    shapes: Mapping[str, Shape]
 
     def values(self) -> Values:
         params = {a.name: _param_kind(a.type) for a in self.program.params}
@@ -202,11 +204,12 @@ def _merge_points(passes: list[Pass]) -> list[Pass]:
     return out
 
 
-def _schedule(g: Group) -> Schedule:
+def _schedule(g: Group, dims: Mapping[str, Scalar | None]) -> Schedule:
     """Row or column by the innermost axis of what the folds read most of, or else what goes along rows.
 
     Along an axis that both move with, as windows do, neighbouring outer points go together: windows are short, and so
-    are loops whose extents params state.
+    are loops whose extents params state. Where the size of the fold is what is left of an axis by the outer one, this
+    is the window. `dims`: what sizes are computed from.
     """
     folds = [m for m in g.members if m.statement.op is not None]
     along = folds or [m for m in g.members if m.inner and g.folds]
@@ -225,8 +228,18 @@ def _schedule(g: Group) -> Schedule:
         for r in found:
             last = _moving(r.at[-1:])
             if len(_moving(r.at) & names) == most and last:
-                row, column = (row + 1, column) if last <= inner else (row, column + 1)
+                along_rows = last <= inner or _leaves_rest(last, m, dims)
+                row, column = (row + 1, column) if along_rows else (row, column + 1)
     return Schedule.COLUMN if column > row else Schedule.ROW
+
+
+def _leaves_rest(last: frozenset[str], m: Member, dims: Mapping[str, Scalar | None]) -> bool:
+    """Whether each outer loop that moves along an axis is a window of it, and an inner one has as many places as it."""
+    loops = [a for a in (*m.statement.axes, *m.inner) if isinstance(a, Axis) and a.name in last]
+    rests = [dims.get(a.extent.name) if isinstance(a.extent, Dim) else a.extent for a in loops if a in m.inner]
+    sizes = {n for e in rests if e is not None for n in walk(e)}
+    windows = [a.extent for a in loops if a not in m.inner]
+    return bool(windows) and all(isinstance(e, Dim) and e in sizes for e in windows)
 
 
 def _is_stated(a: Loop) -> bool:
@@ -255,7 +268,7 @@ _REASONS = {
 
 def nest(g: Group, around: Surroundings) -> Nest:
     """The kernel of a group."""
-    schedule = _schedule(g)
+    schedule = _schedule(g, derived_sizes(around.program))
     name = next((m.statement.target for m in reversed(g.members) if m.statement.target in around.stored), "")
     return together(Nest(name, g.outer, _Builder(g, around).build(), schedule, reason=_REASONS[schedule]))
 

@@ -77,7 +77,12 @@ def _step(step: Step, reason: str) -> list[str]:
             out = _operand(step.out.buffer, step.out.labels)
             return [f"contract {head}", f"  {out} = sum[{', '.join(step.k)}]({sides}){bias}"]
         case Convolve():
-            return [f"convolution over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]
+            lines = [f"convolution over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]
+            if step.alone is not None:
+                same = " and ".join(f"{_scalar(a)} == {_scalar(b)}" for a, b in step.alone.pairs)
+                lines += [f"  where {same}: over {_loops(step.alone.nest.outer)}"]
+                lines += [f"  {line}" for line in _passes(step.alone.nest.passes)]
+            return lines
         case Sort():
             return [f"sort over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]
         case ScatterStep():

@@ -362,3 +362,4 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 #include "opgen_cpu_rest.h"
 #include "opgen_cpu_rows.h"
 #include "opgen_cpu_tile.h"
+#include "opgen_cpu_windows.h"

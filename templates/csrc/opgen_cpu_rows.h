@@ -190,23 +190,24 @@ OPGEN_NOINLINE OPGEN_FLATTEN void fold_columns(int64_t first, int64_t begin, int
                             Given<std::remove_const_t<Args>, Columns, Step>(args, first)...);
 }
 
-// Calls lanes(i, lane, args...) at all columns of a few points; the arguments are folds, and sources of what is read.
+// Calls lanes(i, lane, args...) at columns of a few points; the arguments are folds, and sources of what is read.
 template <typename scalar_t, typename Lanes, typename... Args>
-OPGEN_INLINE void fold_rows(int64_t size, int64_t count, const Lanes& lanes, Args&... args) {
+OPGEN_INLINE void fold_rows(const Span& columns, int64_t count, const Lanes& lanes, Args&... args) {
   constexpr int pair = 2 * lane_count, step = is_stored<scalar_t> ? pair : lane_count;
   constexpr int folds = (is_fold<std::remove_const_t<Args>> + ...);
   constexpr int most = wide / static_cast<int>(sizeof(opmath<scalar_t>)) / (folds > 2 ? 4 : folds);
-  if (size < lane_count) {
+  if (columns.count < lane_count) {
     for (int64_t k = 0; k < count; ++k) {
-      each(size, [&](int64_t i) { lanes(i, i, given(args, k)...); });
+      each(columns, [&](int64_t i) { lanes(i, i, given(args, k)...); });
     }
     return;
   }
-  int64_t i = 0;
-  for (; most > pair && i + most <= size; i += most) fold_columns<most, step>(i, 0, count, lanes, args...);
-  for (; i + pair <= size; i += pair) fold_columns<pair, step>(i, 0, count, lanes, args...);
-  for (; i < size; i += lane_count) {
-    const int64_t left = size - i < lane_count ? size - i : lane_count;
+  int64_t i = columns.first;
+  const int64_t end = columns.first + columns.count;
+  for (; most > pair && i + most <= end; i += most) fold_columns<most, step>(i, 0, count, lanes, args...);
+  for (; i + pair <= end; i += pair) fold_columns<pair, step>(i, 0, count, lanes, args...);
+  for (; i < end; i += lane_count) {
+    const int64_t left = end - i < lane_count ? end - i : lane_count;
     fold_columns<lane_count, lane_count>(i + left - lane_count, lane_count - left, count, lanes, args...);
   }
 }

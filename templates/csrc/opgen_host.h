@@ -26,8 +26,10 @@ namespace opgen {
 
 #if defined(USE_CUDA)
 using Step = OpgenCudaStep;
+constexpr bool on_cpu = false;
 #else
 using Step = OpgenStep;
+constexpr bool on_cpu = true;
 #endif
 
 // One call of one plan. Buffers are numbered as in the plan: arguments in order, then memory in order.
@@ -78,6 +80,8 @@ class __attribute__((visibility("hidden"))) Call {
   // The place of a buffer that torch fills, or that nobody wants.
   void reserve(const char* name);
   void set(const char* name, const Tensor& tensor);
+  // Memory for such a buffer.
+  Tensor empty(Element element, std::initializer_list<Entry> shape) const { return empty(shape, type_of(element)); }
 
   // What the next kernel reads or writes along an axis lies between two ends, which sizes and params tell; nothing is
   // met where there are no points.

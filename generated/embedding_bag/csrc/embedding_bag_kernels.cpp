@@ -38,7 +38,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           const rt::FewRows<scalar_t> few_weight(host, weight, 0, 0, points.at[0], points.step[0], input_ahead,
                                                  points.at[1], points.step[1], points.size);
           const rt::FewNumbers<scalar_t> few_per_sample_weights(per_sample_weights, points.at[2], points.step[2]);
-          rt::fold_rows<scalar_t>(columns.size, points.size, lanes, output_value_fold, few_weight,
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, output_value_fold, few_weight,
                                   few_per_sample_weights);
           output_value_fold.ran(columns.size, points.size);
         });

@@ -164,22 +164,44 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_w.dim(size_2, {grad_values.stride(2), 0}, true);
   rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const int64_t once = rt::floordiv(size_2, 2);
-      int64_t total_2[rt::block];
-      rt::each(columns.size, [&](int64_t i) { total_2[i] = once + outer.index(columns, 0, i); });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold(columns.size);
-      over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
-        const auto grad_values_1 = [&](int64_t i) {
-          return rt::floordiv(size_2, 2) + outer.index(columns, 0, i) - over_w.index(point, 0, 0);
-        };
-        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(point, columns, 0, 1), 0,
-                                                rt::clipped(grad_values, 1, grad_values.stride(1), grad_values_1));
-        rt::each(columns.size, [&](int64_t i) {
-          const int64_t difference = total_2[i] - over_w.index(point, 0, 0);
-          grad_input_value_fold.add(i, difference >= 0 && difference < N ? grad_values_at[i] : opmath_t(0));
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_input_value_fold, const auto& grad_values_at) {
+        grad_input_value_fold.add(lane, grad_values_at[i]);
+      };
+      const bool side_by_side =
+          rt::side_by_side({columns.step[0] + (outer.still(0) ? 0 : grad_values.stride(1))}, {}, grad_values);
+      if (side_by_side) {
+        over_w.runs<rt::few_rows>(0, over_w.count, columns.at, [&](const auto& points) {
+          rt::Span span_2(columns.size);
+          const auto place_3 = [&](int64_t i, int64_t k) {
+            return rt::floordiv(size_2, 2) + outer.index(columns, 0, i) - over_w.index(points, 0, k);
+          };
+          rt::clip_few(span_2, points.size, N, place_3);
+          const rt::FewLines<opmath_t> few_grad_values(grad_values, points.at[0], points.step[0], points.size, span_2,
+                                                       rt::sure(grad_values.stride(1), place_3));
+          rt::fold_rows<scalar_t>(span_2, points.size, lanes, grad_input_value_fold, few_grad_values);
+          rt::at_edges(span_2, columns.size, points.size, [&](int64_t i, int64_t k) {
+            if (rt::within(place_3(i, k), N)) {
+              lanes(i, i, grad_input_value_fold, few_grad_values.alone(host, i, k, static_cast<opmath_t>(0), rt::sure(grad_values.stride(1), place_3)));
+            }
+          });
+          grad_input_value_fold.ran(columns.size, points.size);
         });
-        grad_input_value_fold.ran(columns.size);
-      });
+      } else {
+        over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
+          rt::Span span(columns.size);
+          const auto place_at = [&](int64_t i) {
+            return rt::floordiv(size_2, 2) + outer.index(columns, 0, i) - over_w.index(point, 0, 0);
+          };
+          const rt::Even place_2(columns.size, place_at);
+          span.clip(N, place_2);
+          if (span.count == 0) return;
+          const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(point, columns, 0, span), 0,
+                                                  rt::sure(grad_values.stride(1), place_2));
+          rt::each(span, [&](int64_t i) { lanes(i, i, grad_input_value_fold, grad_values_at); });
+          grad_input_value_fold.ran(columns.size);
+        });
+      }
       grad_input_value_fold.finish();
       rt::Sink<scalar_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });

@@ -24,6 +24,7 @@ from enum import StrEnum
 from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
 from opgen.ir.scalar import Batch, Lit, Position, Scalar
 from opgen.opt.convolution import Convolution
+from opgen.opt.ranges import Ranges
 
 _POINTS = 4  # of a loop that is written out
 
@@ -334,6 +335,10 @@ class KernelPlan:
     @property
     def arguments(self) -> tuple[Buffer, ...]:
         return tuple(b for b in self.buffers if b.role is not None)
+
+    @property
+    def ranges(self) -> Ranges:
+        return Ranges({b.name: b.shape for b in self.buffers}, self.sizes, {d.name: d.value for d in self.dims})
 
     def buffer(self, name: str) -> Buffer:
         found = self.find(name)

@@ -92,7 +92,11 @@ class Lane:
         """Its definition; a lane does what the `lines` say."""
         folds = [f"auto& {name}" for name in self.folds]
         given = ["int64_t i", "int64_t lane", *folds, *(f"const auto& {name}" for name in self.reads)]
-        return block(f"const auto {self.name} = {scope.held(lines)}({', '.join(given)}) {{", lines, "};")
+        head, add = f"const auto {self.name} = {scope.held(lines)}({', '.join(given)}) {{", ".add(lane, "
+        if len(lines) == 1 and add in lines[0]:  # as short as that it would have to stand on the line of its head
+            fold, value = lines[0].removesuffix(");").split(add, 1)
+            lines = [f"const auto value = {value};", f"{fold}{add}value);"]
+        return block(head, lines, "};")
 
     def fold(self, columns: str, few: Iterable[str]) -> str:
         """The call that goes through a few points."""

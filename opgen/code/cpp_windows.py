@@ -67,19 +67,22 @@ class Windows:
             out.append(f"rt::clip_few({span}, points.size, {limit}, {at});")
             inside.append(f"rt::within({at}(i, k), {limit})")
         alone: list[str] = []
+        at_edge: list[str] = []
         for a, r in self.found.others:
             places = [*self._places(a, r, out)]
             type_, at = stored_type(scope.formal.slots[a.buffer]), f"{scope.at(a, 'points')}, points.step[{a.number}]"
             ends = ", ".join((scope.tensor(a.buffer), at, "points.size", span, *places))
             out.append(f"const rt::FewLines<{type_}> {few[a]}({ends});")
             fill = outside(scope.printer, r.fill, scope.formal.slots[a.buffer].kind).text
-            alone.append(f"{few[a]}.alone({', '.join(('host', 'i', 'k', fill, *places))})")
+            alone.append(scope.fresh(f"{scope.tensor(a.buffer)}_alone"))
+            ends = ", ".join(("host", "i", "k", fill, *places))
+            at_edge.append(f"const auto {alone[-1]} = {few[a]}.alone({ends});")
         out += [plain_few(scope, a, few[a], beside=True) for a in self.found.beside]
         out += [plain_few(scope, a, few[a], beside=False) for a in self.found.numbers]
         out.append(lane.fold(span, few.values()))
         alone += [f"{few[a]}(k)" for a in (*self.found.beside, *self.found.numbers)]
-        one = f"{lane.name}({', '.join(('i', 'i', *lane.folds, *alone))});"
-        at_edge = block(f"if ({' && '.join(inside)}) {{", [one]) if inside else [one]
+        at_edge.append(f"{lane.name}({', '.join(('i', 'i', *lane.folds, *alone))});")
+        at_edge = block(f"if ({' && '.join(inside)}) {{", at_edge) if inside else at_edge
         head = f"rt::at_edges({span}, columns.size, points.size, [&](int64_t i, int64_t k) {{"
         out += [*block(head, at_edge, "});"), *sums(self.accs, "ran(columns.size, points.size)")]
         points = f"{inner}.runs<rt::few_rows>(0, {inner}.count, columns.at, [&](const auto& points) {{"

@@ -83,7 +83,7 @@ def file_text(view: CudaFile) -> str:
         runtime=_ACROSS if any(k.columns for k in view.kernels) else _RUNTIME,
         includes=view.before.includes,
         elsewhere=view.before.definitions,
-        kernels=tuple(k.lines for k in view.kernels),
+        kernels=tuple(k.lines for k in view.kernels if k.lines),
         table=_table(view.kernels),
     )
 

@@ -13,7 +13,6 @@ from opgen.ir.scalar import Batch, Position, Scalar, reads
 from opgen.kernel.model import Atomic, Body, For, If, Kernel, Store, conjuncts, ranged
 from opgen.kernel.walk import steady, values
 from opgen.plan.model import KernelPlan
-from opgen.plan.ranges import Ranges
 
 Access = tuple[str, int, Position]
 
@@ -31,7 +30,7 @@ class _Checks:
         self.guarded = guarded
         self.steady = steady(k.body)
         self.shapes = {s.name: s.shape for s in k.slots}
-        self.ranges = Ranges.of_plan(plan)
+        self.ranges = plan.ranges
 
     def within(self, body: Body, around: tuple[Loop, ...], sure: frozenset[tuple[Scalar, Scalar]]) -> Iterator[Access]:
         """`sure` are the positions and sizes that conditions compare."""

@@ -54,7 +54,6 @@ from opgen.plan.model import (
     Task,
     Weigh,
 )
-from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import Running, running
 
 Totals = Mapping[str, str]  # of buffers that sums of a stream go into, the tiles that they are summed in
@@ -174,7 +173,7 @@ def _points(step: ScatterStep, body: Body) -> Body:
 
 def _inside(plan: KernelPlan, step: ScatterStep) -> list[Scalar]:
     """The conditions that every position of a scatter is in range, but for those that surely hold."""
-    ranges = Ranges.of_plan(plan)
+    ranges = plan.ranges
     loops = (*step.free, *step.loops)
     return [
         in_range(p, size)

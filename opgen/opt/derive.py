@@ -121,7 +121,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = (), *, sec
         shown = (*stable, *orders)
         plain = inline_functions(primal)
         return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
-    noting = passes(primal, flags, note)
+    noting = gradient_passes(primal, flags, note)
     first = run_passes(adjoint(primal, asks_given=True), noting)
     ways = [first]
     if flags.save is None:
@@ -236,7 +236,6 @@ def passes(primal: Program, flags: Flags, note: Note = lambda _: None) -> Passes
     Statements of the primal program keep their names and, contractions apart, their form.
     """
     sizes = typical_sizes(primal)
-    kept = {o.value for o in primal.outputs if flags.save is None or o.value in flags.save}
     keep = tuple(s.target for s in definitions(primal))
     rewriting: Passes = () if flags.exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
     return (
@@ -250,10 +249,15 @@ def passes(primal: Program, flags: Flags, note: Note = lambda _: None) -> Passes
         ("fold", lambda p: fold(p, keep)),
         ("decide", lambda p: decide(p, keep)),
         ("group", lambda p: group_factors(p, keep)),
-        ("exchange", lambda p: exchange(p, primal, kept)),
         ("share", cse),
         ("drop", dce),
     )
+
+
+def gradient_passes(primal: Program, flags: Flags, note: Note = lambda _: None) -> Passes:
+    """The passes over the gradient of `primal`."""
+    *listed, share, drop = passes(primal, flags, note)
+    return (*listed, ("exchange", lambda p: exchange(p, primal, flags.save)), share, drop)
 
 
 def run_passes(p: Program, listed: Passes) -> Program:
@@ -282,7 +286,7 @@ def _applied(p: Program, flags: Flags) -> Iterator[Applied]:
     p = yield from _one_by_one(p, first_passes(exact=flags.exact))
     p = yield from _one_by_one(p, passes(p, flags))
     if _has_gradient(p):
-        yield from _one_by_one(adjoint(p, asks_given=True), passes(p, flags))
+        yield from _one_by_one(adjoint(p, asks_given=True), gradient_passes(p, flags))
 
 
 def _one_by_one(p: Program, listed: Passes) -> Generator[Applied, None, Program]:

@@ -3,25 +3,43 @@
     g[i, j] = sum[v](a[i, v]*b[j, v])    y[i, v] = sum[j](s[i, j]*b[j, v])    d[i] = sum[j](g[i, j]*s[i, j])
 
 is `d[i] = sum[v](a[i, v]*y[i, v])`. What goes in is a gradient and the program that it is of, whose output `y` is alive
-anyway: keeping it is all that the sum then needs.
+anyway: keeping it is all that the sum then needs. It is done where kernels have `g` in no memory, and would compute it
+once more for `d`. A stored `g` may be rounded to 16 bits, and only a sum of what was rounded cancels it: where one
+`s[i, j]` is 1, `g[i, j] - d[i]` is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass, replace
 
 from opgen.diff.contribution import rename
 from opgen.ir.program import Axis, Compute, Program, Statement, definitions, targets
 from opgen.ir.scalar import Apply, Batch, Index, Position, Read, mentions, mul
+from opgen.opt.dce import dce
+from opgen.opt.functions import inline_functions
+from opgen.opt.save import save
+from opgen.opt.streams import never_stored
 
 
-def exchange(p: Program, primal: Program, kept: Collection[str]) -> Program:
-    """Sums over products of sums in the other order, where one of the outputs in `kept` is then the inner one."""
+def exchange(p: Program, primal: Program, stated: tuple[str, ...] | None) -> Program:
+    """Sums over products of sums in the other order, where an output that may be kept is then the inner one.
+
+    `stated`: what the spec says is kept.
+    """
+    kept = [o.value for o in primal.outputs if stated is None or o.value in stated]
+    made, products = _made(p, primal, kept)
+    if not products:
+        return p
+    backward = save(inline_functions(primal), inline_functions(dce(made)), stated).backward
+    return made if products <= never_stored(backward) else p
+
+
+def _made(p: Program, primal: Program, kept: Collection[str]) -> tuple[Program, Set[str]]:
+    """The program after the exchange, and the names of what is summed up in it no more."""
     found = {s.target: s for s in definitions(p) if isinstance(s, Compute)}
     inner = [s for s in primal.statements if isinstance(s, Compute) and s.target in kept and _terms(s) is not None]
-    if not inner:
-        return p
+    products: dict[str, None] = {}
     done: list[Statement] = []
     present = {t.name for t in p.inputs}
     later = {t for s in p.statements for t in targets(s)}
@@ -33,10 +51,12 @@ def exchange(p: Program, primal: Program, kept: Collection[str]) -> Program:
             if made is not None and y.target not in present:
                 done.append(y)
                 present.add(y.target)
-        done.append(made or s)
+        if made is not None:
+            products[made.product] = None
+        done.append(s if made is None else made.statement)
         present.update(targets(s))
         later.difference_update(targets(s))
-    return replace(p, statements=tuple(done))
+    return replace(p, statements=tuple(done)), products.keys()
 
 
 def _terms(s: Compute) -> tuple[Read, ...] | None:
@@ -55,7 +75,15 @@ def _needs(s: Compute) -> set[str]:
     return {r.tensor for r in _terms(s) or ()}
 
 
-def _exchanged(s: Compute, y: Compute, found: Mapping[str, Compute]) -> Compute | None:
+@dataclass(frozen=True, slots=True)
+class _Exchanged:
+    """A sum in the other order, and the product that it read before."""
+
+    statement: Compute
+    product: str
+
+
+def _exchanged(s: Compute, y: Compute, found: Mapping[str, Compute]) -> _Exchanged | None:
     """A sum with `y` as its inner one."""
     factors = _terms(s)
     if factors is None:
@@ -75,7 +103,7 @@ def _exchanged(s: Compute, y: Compute, found: Mapping[str, Compute]) -> Compute 
         known = {a.name for a in (*s.axes, over) if isinstance(a, Axis)}
         told = all(isinstance(q, Batch) or q.name in known for q in at)
         if rest and told and not any(s.over[0].name in mentions(f)[0] for f in rest if isinstance(s.over[0], Axis)):
-            return replace(s, body=mul(*rest, Read(y.target, at)), over=(over,))
+            return _Exchanged(replace(s, body=mul(*rest, Read(y.target, at)), over=(over,)), g.tensor)
     return None
 
 

@@ -65,10 +65,10 @@ class StepTable:
         that their step fills are wanted. `TooLongError` as soon as they have come to an end."""
         self.functions.update((f.name, f) for f in plan.functions)
         found = [formal(plan, step, apart) for step in plan.kernels]
-        beside = _beside([None if step in plan.alone else own for step, own in zip(plan.kernels, found, strict=True)])
+        beside = _beside([own if step in plan.steps else None for step, own in zip(plan.kernels, found, strict=True)])
         launches: list[Launch] = []
         for k, (step, own) in enumerate(zip(plan.kernels, found, strict=True)):
-            alone = step in plan.alone
+            alone = step not in plan.steps  # it runs on a CPU alone, in place of one that is handed on
             columns, joins = beside.get(k, (None, ()))
             also = None if columns is None else _relation(own, found[columns])
             number = self._number((alone, own.key), also)

@@ -34,6 +34,8 @@ from opgen.ir.scalar import BATCH, Batch, Read, Scalar, reads
 from opgen.opt.convolution import Convolution, Known, convolution
 from opgen.opt.expand import axis_names, expand
 from opgen.opt.functions import inline_functions
+from opgen.opt.ranges import Ranges
+from opgen.opt.streams import Streamed, streamed
 from opgen.plan.asked import asked
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
@@ -61,11 +63,9 @@ from opgen.plan.numbers import numbered
 from opgen.plan.operands import operands, products
 from opgen.plan.parts import shared
 from opgen.plan.picked import picked
-from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
 from opgen.plan.sort import sort
 from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
-from opgen.plan.streams import Streamed, streamed
 from opgen.plan.summed import summed
 from opgen.plan.tails import calm
 

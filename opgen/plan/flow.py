@@ -1,6 +1,6 @@
 """Streams in the making: which uses of pairs share one.
 
-In go uses (`opgen.plan.streams`), one by one, in the order of the program. Uses share a stream that run over the same
+In go uses (`opgen.opt.streams`), one by one, in the order of the program. Uses share a stream that run over the same
 points and read what it makes at their own point only.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, reads
+from opgen.opt.streams import Use, renamed
 from opgen.plan.model import extent
-from opgen.plan.streams import Use, renamed
 
 
 @dataclass(slots=True)

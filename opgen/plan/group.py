@@ -15,10 +15,10 @@ from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Loop, Recurrence, Scatter, Statement
 from opgen.ir.program import targets as defined
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, add
+from opgen.opt.streams import Streamed, Use
 from opgen.plan.flow import Flow, fits, join
 from opgen.plan.keep import scalars
 from opgen.plan.model import extent
-from opgen.plan.streams import Streamed, Use
 from opgen.plan.values import resolve
 
 Bindings = dict[str, str]  # index of a statement -> index of the nest

@@ -14,8 +14,8 @@ from opgen.ir.order import occurrences
 from opgen.ir.program import Axis, Compute, Loop, Recurrence, Scatter, Statement
 from opgen.ir.rounding import is_reproducible
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, children, is_exact_test, walk
+from opgen.opt.ranges import Ranges
 from opgen.plan.model import label
-from opgen.plan.ranges import Ranges
 
 _CHEAP = frozenset(
     "add sub mul neg eq ne lt le gt ge and or not where min max abs square relu detach".split()  # noqa: SIM905

@@ -24,6 +24,7 @@ from enum import StrEnum
 from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
 from opgen.ir.scalar import Batch, Lit, Position, Scalar
 from opgen.opt.convolution import Convolution
+from opgen.opt.ranges import Ranges
 
 _POINTS = 4  # of a loop that is written out
 
@@ -349,19 +350,15 @@ class KernelPlan:
         """The kernels of the steps, in order; one that may run in place of what is handed on among them."""
         found: list[Kernel] = []
         for s in self.steps:
-            match s:
-                case Convolve():
-                    found += [] if s.alone is None else [s.alone.nest]
-                case Contract() | Sort():
-                    pass
-                case _:
-                    found.append(s)
+            if not isinstance(s, Library):
+                found.append(s)
+            elif isinstance(s, Convolve) and s.alone is not None:
+                found.append(s.alone.nest)
         return tuple(found)
 
     @property
-    def alone(self) -> tuple[Nest, ...]:
-        """Those that run on a CPU alone."""
-        return tuple(s.alone.nest for s in self.steps if isinstance(s, Convolve) and s.alone is not None)
+    def ranges(self) -> Ranges:
+        return Ranges({b.name: b.shape for b in self.buffers}, self.sizes, {d.name: d.value for d in self.dims})
 
     def buffer(self, name: str) -> Buffer:
         found = self.find(name)

@@ -13,9 +13,9 @@ from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Shape
 from opgen.ir.ranges import derived_sizes
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Scalar, mentions, walk
+from opgen.opt.ranges import Ranges
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
-from opgen.plan.ranges import Ranges
 from opgen.plan.terms import together
 from opgen.plan.values import Values
 

@@ -27,10 +27,10 @@ from opgen.ir.scalar import (
     substitute,
     where,
 )
+from opgen.opt.streams import factored, moves_along, renamed
 from opgen.plan.flow import Flow, Member
 from opgen.plan.model import Dot, Fold, Pass, Store, Stream, Sweep, Weigh
 from opgen.plan.nest import Surroundings
-from opgen.plan.streams import factored, moves_along, renamed
 from opgen.plan.values import Values
 
 _REASON = "sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row"

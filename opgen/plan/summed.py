@@ -10,7 +10,7 @@ from opgen.ir.names import Names
 from opgen.ir.point import read_of
 from opgen.ir.program import Axis, Compute, Loop, Scatter, Statement
 from opgen.ir.scalar import Batch, mentions, reads
-from opgen.plan.ranges import Ranges
+from opgen.opt.ranges import Ranges
 
 
 def summed(statements: tuple[Statement, ...], ranges: Ranges, names: Names) -> tuple[Statement, ...]:

@@ -42,9 +42,9 @@ from opgen.ir.scalar import (
     walk,
     where,
 )
+from opgen.opt.ranges import Ranges
 from opgen.plan.contract import is_plain
 from opgen.plan.model import Let
-from opgen.plan.ranges import Ranges
 
 Point = Mapping[str, Scalar]  # index of a statement -> what it is in the nest
 

@@ -1,4 +1,4 @@
-"""A sum over a product of sums is taken in the other order where an output is the inner one, and nowhere else."""
+"""Sums of products with sums are taken in the other order where an output is the inner one and none of them stored."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ def test_the_row_sums_of_attention_come_from_its_output() -> None:
     assert "o" in {t.name for t in p.inputs}
 
 
-def test_heads_that_share_keys() -> None:
-    inputs = "{q: {shape: [H, M, D]}, k: {shape: [G, N, D]}, v: {shape: [G, N, E]}}"
-    score = "sum[d](q[h, i, d]*k[h*G//H, j, d])"
-    p = backward(f"o[h, i, e] = sum[j](softmax[j]({score})*v[h*G//H, j, e])", inputs)
+def test_the_row_sums_of_heads() -> None:
+    inputs = "{q: {shape: [H, M, D]}, k: {shape: [H, N, D]}, v: {shape: [H, N, E]}}"
+    p = backward("o[h, i, e] = sum[j](softmax[j](sum[d](q[h, i, d]*k[h, j, d]))*v[h, j, e])", inputs)
     assert row_sums(p) == ["dot_softmax_j[h < H, i < M] = sum[e < E](grad_o[h, i, e]*o[h, i, e])"]
 
 
@@ -48,6 +47,29 @@ def test_heads_that_share_keys() -> None:
 def test_other_sums_stay_as_they_are(formula: str) -> None:
     (found,) = row_sums(backward(formula))
     assert "= sum[j < N](" in found
+
+
+GROUPS = "{q: {shape: [H, M, D]}, k: {shape: [G, N, D]}, v: {shape: [G, N, E]}}"
+BIASED = INPUTS.replace("}}", "}, b: {shape: [M, N]}}")
+BATCHED = "{q: {shape: [..., M, D]}, k: {shape: [..., N, D]}, v: {shape: [..., N, E]}, b: {shape: [M, N]}}"
+MIXED = "{q: {shape: [H, M, D]}, k: {shape: [H, N, D]}, v: {shape: [H, N, E]}, w: {shape: [H, H]}}"
+
+
+@pytest.mark.parametrize(
+    ("formula", "inputs"),
+    [
+        ("o[i, e] = sum[j](softmax[j](b[i, j])*v[j, e])", BIASED),  # the weights are no larger than an input
+        ("o[..., i, e] = sum[j](softmax[j](sum[d](q[..., i, d]*k[..., j, d]) + b[i, j])*v[..., j, e])", BATCHED),
+        ("o[g, i, e] = sum[j](softmax[j](sum[h, d](w[g, h]*q[h, i, d]*k[h, j, d]))*v[g, j, e])", MIXED),
+        ("o[h, i, e] = sum[j](softmax[j](sum[d](q[h, i, d]*k[h*G//H, j, d]))*v[h*G//H, j, e])", GROUPS),
+    ],
+    ids=["matrix", "bias", "mixed", "groups"],
+)  # fmt: skip
+def test_what_is_subtracted_from_stored_products_is_their_sum(formula: str, inputs: str) -> None:
+    p = backward(formula, inputs)
+    (found,) = row_sums(p)
+    assert "= sum[j < " in found
+    assert "o" not in {t.name for t in p.inputs}
 
 
 def test_an_output_that_is_not_to_be_saved_is_not_read() -> None:

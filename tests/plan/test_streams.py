@@ -9,11 +9,12 @@ from opgen.ir.growth import Growth
 from opgen.ir.operator import Flags, Variant
 from opgen.ir.program import Program, Role
 from opgen.opt.derive import derive_variant
+from opgen.opt.streams import never_stored
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Stream
 from opgen.plan.text import plan as text
 from tests.lower.specs import elementwise, program
-from tests.plan.language import QKV, STREAMS
+from tests.plan.language import CASES, PAIRS_AS_EVER, QKV, STREAMS
 
 
 def outgrown(p: Program) -> list[str]:
@@ -28,6 +29,15 @@ def test_no_buffer_outgrows_what_is_given(name: str) -> None:
     for p in (derived.forward, derived.backward):
         assert not outgrown(p)
         assert any(isinstance(s, Stream) for s in build(p).steps)
+
+
+@pytest.mark.parametrize("name", [*STREAMS, *PAIRS_AS_EVER])
+def test_passes_know_what_kernels_will_not_store(name: str) -> None:
+    derived = derive_variant(Variant((), CASES[name].program()), Flags())
+    assert derived.backward is not None
+    for p in (derived.forward, derived.backward):
+        streams = [s for s in build(p).steps if isinstance(s, Stream)]
+        assert bool(never_stored(p)) == any(w.dots for s in streams for w in s.sweeps)
 
 
 def test_one_sweep_finds_the_maximum_and_all_that_is_scaled_by_it() -> None:

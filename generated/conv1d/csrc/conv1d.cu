@@ -3,10 +3,6 @@
 // CUDA kernels of conv1d. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-
-
-
-
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
 struct Step_conv1d_backward_grad_bias {

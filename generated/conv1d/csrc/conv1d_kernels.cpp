@@ -34,7 +34,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_2_fold(columns.size);
       const auto lanes = [&](int64_t i, int64_t lane, auto& output_sum_2_fold, const auto& input_at,
                              const auto& weight_at) {
-        output_sum_2_fold.add(lane, input_at[i] * weight_at[i]);
+        const auto value = input_at[i] * weight_at[i];
+        output_sum_2_fold.add(lane, value);
       };
       const bool side_by_side = rt::side_by_side({columns.step[0] + (outer.still(1) ? 0 : input.stride(2))},
                                                  {columns.step[1]}, input, weight);
@@ -51,8 +52,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const rt::FewNumbers<scalar_t> few_weight(weight, points.at[1], points.step[1]);
           rt::fold_rows<scalar_t>(span, points.size, lanes, output_sum_2_fold, few_input, few_weight);
           rt::at_edges(span, columns.size, points.size, [&](int64_t i, int64_t k) {
-            const auto value = i;
-            lanes(i, value, output_sum_2_fold, few_input.alone(host, i, k, opmath_t(0), rt::clipped(input, 1, 0, input_1_2), rt::clipped(input, 2, input.stride(2), input_2_2)), few_weight(k));
+            const auto input_alone = few_input.alone(host, i, k, opmath_t(0), rt::clipped(input, 1, 0, input_1_2),
+                                                     rt::clipped(input, 2, input.stride(2), input_2_2));
+            lanes(i, i, output_sum_2_fold, input_alone, few_weight(k));
           });
           output_sum_2_fold.ran(columns.size, points.size);
         });
@@ -108,7 +110,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
       const auto lanes = [&](int64_t i, int64_t lane, auto& output_value_fold, const auto& input_at,
                              const auto& weight_at) {
-        output_value_fold.add(lane, input_at[i] * weight_at[i]);
+        const auto value = input_at[i] * weight_at[i];
+        output_value_fold.add(lane, value);
       };
       const bool side_by_side = rt::side_by_side({columns.step[0] + (outer.still(1) ? 0 : input.stride(2))},
                                                  {columns.step[1]}, input, weight);
@@ -125,8 +128,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           const rt::FewNumbers<scalar_t> few_weight(weight, points.at[1], points.step[1]);
           rt::fold_rows<scalar_t>(span, points.size, lanes, output_value_fold, few_input, few_weight);
           rt::at_edges(span, columns.size, points.size, [&](int64_t i, int64_t k) {
-            const auto value = i;
-            lanes(i, value, output_value_fold, few_input.alone(host, i, k, opmath_t(0), rt::clipped(input, 1, 0, input_1_2), rt::clipped(input, 2, input.stride(2), input_2_2)), few_weight(k));
+            const auto input_alone = few_input.alone(host, i, k, opmath_t(0), rt::clipped(input, 1, 0, input_1_2),
+                                                     rt::clipped(input, 2, input.stride(2), input_2_2));
+            lanes(i, i, output_value_fold, input_alone, few_weight(k));
           });
           output_value_fold.ran(columns.size, points.size);
         });
@@ -181,7 +185,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold(columns.size);
       const auto lanes = [&](int64_t i, int64_t lane, auto& grad_input_value_fold, const auto& grad_output_at,
                              const auto& weight_at) {
-        grad_input_value_fold.add(lane, grad_output_at[i] * weight_at[i]);
+        const auto value = grad_output_at[i] * weight_at[i];
+        grad_input_value_fold.add(lane, value);
       };
       const bool side_by_side = rt::side_by_side({columns.step[0] + (outer.still(1) ? 0 : grad_output.stride(2))},
                                                  {columns.step[1]}, grad_output, weight);
@@ -198,10 +203,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::fold_rows<scalar_t>(span_2, points.size, lanes, grad_input_value_fold, few_grad_output, few_weight);
           rt::at_edges(span_2, columns.size, points.size, [&](int64_t i, int64_t k) {
             if (rt::within(place_3(i, k), P)) {
-              lanes(
-                  i, i, grad_input_value_fold,
-                  few_grad_output.alone(host, i, k, static_cast<opmath_t>(0), rt::sure(grad_output.stride(2), place_3)),
-                  few_weight(k));
+              const auto grad_output_alone =
+                  few_grad_output.alone(host, i, k, static_cast<opmath_t>(0), rt::sure(grad_output.stride(2), place_3));
+              lanes(i, i, grad_input_value_fold, grad_output_alone, few_weight(k));
             }
           });
           grad_input_value_fold.ran(columns.size, points.size);

@@ -30,7 +30,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
       const auto lanes = [&](int64_t i, int64_t lane, auto& output_value_fold, const auto& weight_at,
                              const auto& per_sample_weights_at) {
-        output_value_fold.add(lane, weight_at[i] * per_sample_weights_at[i]);
+        const auto value = weight_at[i] * per_sample_weights_at[i];
+        output_value_fold.add(lane, value);
       };
       const bool by_rows = rt::by_rows(columns, over_l.count, {0}, {1, 2}, weight, per_sample_weights);
       if (by_rows) {

@@ -166,7 +166,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold(columns.size);
       const auto lanes = [&](int64_t i, int64_t lane, auto& grad_input_value_fold, const auto& grad_values_at) {
-        grad_input_value_fold.add(lane, grad_values_at[i]);
+        const auto value = grad_values_at[i];
+        grad_input_value_fold.add(lane, value);
       };
       const bool side_by_side =
           rt::side_by_side({columns.step[0] + (outer.still(0) ? 0 : grad_values.stride(1))}, {}, grad_values);
@@ -182,7 +183,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::fold_rows<scalar_t>(span_2, points.size, lanes, grad_input_value_fold, few_grad_values);
           rt::at_edges(span_2, columns.size, points.size, [&](int64_t i, int64_t k) {
             if (rt::within(place_3(i, k), N)) {
-              lanes(i, i, grad_input_value_fold, few_grad_values.alone(host, i, k, static_cast<opmath_t>(0), rt::sure(grad_values.stride(1), place_3)));
+              const auto grad_values_alone =
+                  few_grad_values.alone(host, i, k, static_cast<opmath_t>(0), rt::sure(grad_values.stride(1), place_3));
+              lanes(i, i, grad_input_value_fold, grad_values_alone);
             }
           });
           grad_input_value_fold.ran(columns.size, points.size);

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from opgen.ir.program import Axis, Loop, Program, Shape
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, sizes_of
 from opgen.ir.scalar import Batch, Index, Read, Scalar
-from opgen.plan.model import KernelPlan
 
 
 @dataclass(slots=True)
@@ -29,10 +28,6 @@ class Ranges:
     def of(p: Program, shapes: Mapping[str, Shape]) -> Ranges:
         """`shapes` has the tensors that planning made as well."""
         return Ranges(shapes, sizes_of(p), derived_sizes(p))
-
-    @staticmethod
-    def of_plan(p: KernelPlan) -> Ranges:
-        return Ranges({b.name: b.shape for b in p.buffers}, p.sizes, {d.name: d.value for d in p.dims})
 
     def inside(self, position: Scalar, size: Scalar, loops: Iterable[Loop]) -> bool:
         """Whether a position surely is in `[0, size)` at every point of some loops."""

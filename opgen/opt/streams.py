@@ -7,17 +7,19 @@ used in a way that no stream has a form for, there are none, and the plan is the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
+from opgen.ir.errors import UnplannableError
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
 from opgen.ir.point import positions
-from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Statement, parts
+from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Statement, parts, statement_reads
+from opgen.ir.program import names as taken
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, mentions, mul, neg, reads, rebuild
-from opgen.plan.keep import scalars
-from opgen.plan.ranges import Ranges
+from opgen.opt.expand import expand
+from opgen.opt.ranges import Ranges
 
 _FOLDS = ("sum", "prod", "max", "min")
 
@@ -70,6 +72,15 @@ def streamed(p: Program, statements: tuple[Statement, ...], names: Names) -> Str
         return none
     shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in parts(statements)}
     return _Finder(growth, pairs, statements, Ranges.of(p, shapes)).result() or none
+
+
+def never_stored(p: Program) -> Set[str]:
+    """The sums of pairs that kernels of a program have in no memory, by name."""
+    names = Names(taken(p))
+    try:
+        return streamed(p, expand(p.statements, names, p), names).dots.keys()
+    except UnplannableError:
+        return frozenset()
 
 
 def _is_pair(s: Compute, growth: Growth) -> bool:
@@ -127,13 +138,13 @@ class _Finder:
             self.dots[dot.target] = replace(dot, body=body)
         kept = [s for s in self.statements if s.target not in self.pairs]
         for s in kept:
-            if any(r.tensor in self.pairs for e in scalars(s) for r in reads(e)):
+            if any(r.tensor in self.pairs for r in statement_reads(s)):
                 use = self._use(s)
                 if use is None:
                     return None
                 self.uses[s.target] = use
                 self.made.add(s.target)
-            elif s.target in self.maps and any(r.tensor in self.made for e in scalars(s) for r in reads(e)):
+            elif s.target in self.maps and any(r.tensor in self.made for r in statement_reads(s)):
                 self.made.add(s.target)
         bodies = [u.body for u in self.uses.values()] + [d.body for d in self.dots.values()]
         found = frozenset(r.tensor for e in bodies for r in reads(e) if r.tensor not in self.dots)

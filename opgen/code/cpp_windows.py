@@ -57,7 +57,7 @@ class Windows:
         """
         scope = self.scope
         for n, name in enumerate(numbers[1]):
-            scope.indices[name] = f"{inner}.index(points, {n}, k)"
+            scope.indices[name] = f"{inner}.index(points, {n}, row)"
         span = scope.fresh("span")
         few = {a: scope.fresh(f"few_{scope.tensor(a.buffer)}") for a in self.accesses}
         out = [f"rt::Span {span}(columns.size);"]
@@ -65,7 +65,7 @@ class Windows:
         for p, size in self.ranges:
             at, limit = self._function(p, "place", out), scope.print(size)
             out.append(f"rt::clip_few({span}, points.size, {limit}, {at});")
-            inside.append(f"rt::within({at}(i, k), {limit})")
+            inside.append(f"rt::within({at}(i, row), {limit})")
         alone: list[str] = []
         at_edge: list[str] = []
         for a, r in self.found.others:
@@ -75,15 +75,15 @@ class Windows:
             out.append(f"const rt::FewLines<{type_}> {few[a]}({ends});")
             fill = outside(scope.printer, r.fill, scope.formal.slots[a.buffer].kind).text
             alone.append(scope.fresh(f"{scope.tensor(a.buffer)}_alone"))
-            ends = ", ".join(("host", "i", "k", fill, *places))
+            ends = ", ".join(("host", "i", "row", fill, *places))
             at_edge.append(f"const auto {alone[-1]} = {few[a]}.alone({ends});")
         out += [plain_few(scope, a, few[a], beside=True) for a in self.found.beside]
         out += [plain_few(scope, a, few[a], beside=False) for a in self.found.numbers]
         out.append(lane.fold(span, few.values()))
-        alone += [f"{few[a]}(k)" for a in (*self.found.beside, *self.found.numbers)]
+        alone += [f"{few[a]}(row)" for a in (*self.found.beside, *self.found.numbers)]
         at_edge.append(f"{lane.name}({', '.join(('i', 'i', *lane.folds, *alone))});")
         at_edge = block(f"if ({' && '.join(inside)}) {{", at_edge) if inside else at_edge
-        head = f"rt::at_edges({span}, columns.size, points.size, [&](int64_t i, int64_t k) {{"
+        head = f"rt::at_edges({span}, columns.size, points.size, [&](int64_t i, int64_t row) {{"
         out += [*block(head, at_edge, "});"), *sums(self.accs, "ran(columns.size, points.size)")]
         points = f"{inner}.runs<rt::few_rows>(0, {inner}.count, columns.at, [&](const auto& points) {{"
         fits = scope.fresh("side_by_side")
@@ -138,7 +138,7 @@ class Windows:
             parts, value = hoisted(self.scope, p, len("return ;"))
             body = [*parts, f"return {value.text};"]
             name = self.functions[p] = self.scope.fresh(wish)
-            given = f"int64_t{named('i', body)}, int64_t{named('k', body)}"
+            given = f"int64_t{named('i', body)}, int64_t{named('row', body)}"
             out += block(f"const auto {name} = [&]({given}) {{", body, "};")
         return self.functions[p]
 

@@ -43,18 +43,18 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         over_one_tap.runs<rt::few_rows>(0, over_one_tap.count, columns.at, [&](const auto& points) {
           rt::Span span(columns.size);
           const auto input_1_2 = [&](int64_t, int64_t) { return outer.index(columns, 0, 0); };
-          const auto input_2_2 = [&](int64_t i, int64_t k) {
-            return outer.index(columns, 1, i) + over_one_tap.index(points, 0, k) * dilation - padding;
+          const auto input_2_2 = [&](int64_t i, int64_t row) {
+            return outer.index(columns, 1, i) + over_one_tap.index(points, 0, row) * dilation - padding;
           };
           const rt::FewLines<scalar_t> few_input(input, points.at[0], points.step[0], points.size, span,
                                                  rt::clipped(input, 1, 0, input_1_2),
                                                  rt::clipped(input, 2, input.stride(2), input_2_2));
           const rt::FewNumbers<scalar_t> few_weight(weight, points.at[1], points.step[1]);
           rt::fold_rows<scalar_t>(span, points.size, lanes, output_sum_2_fold, few_input, few_weight);
-          rt::at_edges(span, columns.size, points.size, [&](int64_t i, int64_t k) {
-            const auto input_alone = few_input.alone(host, i, k, opmath_t(0), rt::clipped(input, 1, 0, input_1_2),
+          rt::at_edges(span, columns.size, points.size, [&](int64_t i, int64_t row) {
+            const auto input_alone = few_input.alone(host, i, row, opmath_t(0), rt::clipped(input, 1, 0, input_1_2),
                                                      rt::clipped(input, 2, input.stride(2), input_2_2));
-            lanes(i, i, output_sum_2_fold, input_alone, few_weight(k));
+            lanes(i, i, output_sum_2_fold, input_alone, few_weight(row));
           });
           output_sum_2_fold.ran(columns.size, points.size);
         });
@@ -119,18 +119,18 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         over_one_tap.runs<rt::few_rows>(0, over_one_tap.count, columns.at, [&](const auto& points) {
           rt::Span span(columns.size);
           const auto input_1_2 = [&](int64_t, int64_t) { return outer.index(columns, 0, 0); };
-          const auto input_2_2 = [&](int64_t i, int64_t k) {
-            return outer.index(columns, 1, i) + over_one_tap.index(points, 0, k) * dilation - padding;
+          const auto input_2_2 = [&](int64_t i, int64_t row) {
+            return outer.index(columns, 1, i) + over_one_tap.index(points, 0, row) * dilation - padding;
           };
           const rt::FewLines<scalar_t> few_input(input, points.at[0], points.step[0], points.size, span,
                                                  rt::clipped(input, 1, 0, input_1_2),
                                                  rt::clipped(input, 2, input.stride(2), input_2_2));
           const rt::FewNumbers<scalar_t> few_weight(weight, points.at[1], points.step[1]);
           rt::fold_rows<scalar_t>(span, points.size, lanes, output_value_fold, few_input, few_weight);
-          rt::at_edges(span, columns.size, points.size, [&](int64_t i, int64_t k) {
-            const auto input_alone = few_input.alone(host, i, k, opmath_t(0), rt::clipped(input, 1, 0, input_1_2),
+          rt::at_edges(span, columns.size, points.size, [&](int64_t i, int64_t row) {
+            const auto input_alone = few_input.alone(host, i, row, opmath_t(0), rt::clipped(input, 1, 0, input_1_2),
                                                      rt::clipped(input, 2, input.stride(2), input_2_2));
-            lanes(i, i, output_value_fold, input_alone, few_weight(k));
+            lanes(i, i, output_value_fold, input_alone, few_weight(row));
           });
           output_value_fold.ran(columns.size, points.size);
         });
@@ -193,19 +193,19 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       if (side_by_side) {
         over_one_tap.runs<rt::few_rows>(0, over_one_tap.count, columns.at, [&](const auto& points) {
           rt::Span span_2(columns.size);
-          const auto place_3 = [&](int64_t i, int64_t k) {
-            return outer.index(columns, 1, i) + padding - over_one_tap.index(points, 0, k) * dilation;
+          const auto place_3 = [&](int64_t i, int64_t row) {
+            return outer.index(columns, 1, i) + padding - over_one_tap.index(points, 0, row) * dilation;
           };
           rt::clip_few(span_2, points.size, P, place_3);
           const rt::FewLines<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0], points.size, span_2,
                                                        rt::sure(grad_output.stride(2), place_3));
           const rt::FewNumbers<scalar_t> few_weight(weight, points.at[1], points.step[1]);
           rt::fold_rows<scalar_t>(span_2, points.size, lanes, grad_input_value_fold, few_grad_output, few_weight);
-          rt::at_edges(span_2, columns.size, points.size, [&](int64_t i, int64_t k) {
-            if (rt::within(place_3(i, k), P)) {
-              const auto grad_output_alone =
-                  few_grad_output.alone(host, i, k, static_cast<opmath_t>(0), rt::sure(grad_output.stride(2), place_3));
-              lanes(i, i, grad_input_value_fold, grad_output_alone, few_weight(k));
+          rt::at_edges(span_2, columns.size, points.size, [&](int64_t i, int64_t row) {
+            if (rt::within(place_3(i, row), P)) {
+              const auto grad_output_alone = few_grad_output.alone(host, i, row, static_cast<opmath_t>(0),
+                                                                   rt::sure(grad_output.stride(2), place_3));
+              lanes(i, i, grad_input_value_fold, grad_output_alone, few_weight(row));
             }
           });
           grad_input_value_fold.ran(columns.size, points.size);

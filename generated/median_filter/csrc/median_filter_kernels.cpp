@@ -174,17 +174,17 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       if (side_by_side) {
         over_w.runs<rt::few_rows>(0, over_w.count, columns.at, [&](const auto& points) {
           rt::Span span_2(columns.size);
-          const auto place_3 = [&](int64_t i, int64_t k) {
-            return rt::floordiv(size_2, 2) + outer.index(columns, 0, i) - over_w.index(points, 0, k);
+          const auto place_3 = [&](int64_t i, int64_t row) {
+            return rt::floordiv(size_2, 2) + outer.index(columns, 0, i) - over_w.index(points, 0, row);
           };
           rt::clip_few(span_2, points.size, N, place_3);
           const rt::FewLines<opmath_t> few_grad_values(grad_values, points.at[0], points.step[0], points.size, span_2,
                                                        rt::sure(grad_values.stride(1), place_3));
           rt::fold_rows<scalar_t>(span_2, points.size, lanes, grad_input_value_fold, few_grad_values);
-          rt::at_edges(span_2, columns.size, points.size, [&](int64_t i, int64_t k) {
-            if (rt::within(place_3(i, k), N)) {
-              const auto grad_values_alone =
-                  few_grad_values.alone(host, i, k, static_cast<opmath_t>(0), rt::sure(grad_values.stride(1), place_3));
+          rt::at_edges(span_2, columns.size, points.size, [&](int64_t i, int64_t row) {
+            if (rt::within(place_3(i, row), N)) {
+              const auto grad_values_alone = few_grad_values.alone(host, i, row, static_cast<opmath_t>(0),
+                                                                   rt::sure(grad_values.stride(1), place_3));
               lanes(i, i, grad_input_value_fold, grad_values_alone);
             }
           });

@@ -43,6 +43,10 @@ AT = f"{SCATTER}, a statement of its own: `y[ids[n]] += x[n]`"
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 TURNED = "an access names its indices in any order: `x[j, i]`"
 JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
+ALONG_EITHER = (
+    "no axis is named, which elsewhere is the first one: {0}",
+    "or, where the last one is meant: `{0}`",
+)
 _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
 SIZE = "the size of a dim is its name, such as `N`"

@@ -326,7 +326,9 @@ class Idioms(Notes):
 
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
         within = {i: e for i, e in self.runs.items() if i in made.order}  # of what it is made of
+        either = made.either
         made = replace(made, runs={**within, **made.runs}).along(self.left)
+        self.either = made.node if either else None
         self.runs |= made.runs
         if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
             self.grown = made.order

@@ -307,7 +307,10 @@ def of_attribute(word: str, name: str, left: Sequence[str]) -> tuple[str, ...]:
     return (ATTRIBUTES[word],) if word in ATTRIBUTES else ()
 
 
-METHODS: Mapping[str, str] = MappingProxyType({  # of distributions
+METHODS: Mapping[str, str] = MappingProxyType({  # of data frames and of distributions
+    "rolling": "windows are read from their first place on: `y[t < T - 2] = mean[r < 3](x[t + r])`",
+    "ewm": "a recurrence: `y[-1] = x[0]`, then `y[t] = (1 - alpha)*y[t - 1] + alpha*x[t]`",
+    "expanding": "what there is so far is a running sum or a recurrence: `y[t] = cumsum[t](x[t])/(t + 1)`",
     "cdf": "of the normal distribution it is `erfc(-x/sqrt(2))/2`",
     "pdf": "of the normal distribution it is `exp(-x**2/2)/sqrt(2*pi)`",
     **dict.fromkeys(("ppf", "icdf"), "of the normal distribution it is `sqrt(2)*erfinv(2*p - 1)`"),

@@ -81,6 +81,8 @@ class Idioms(Notes):
             return Call(word, (of,), span, span)
         if word in OF_STORAGE:
             return Name(word, span)  # which is fine where it is left away
+        if word == "indices" and (places := orders.places_of(of)) is not None:
+            return places
         if word != "values":
             self.note_unclear(*told or (habits.NO_ATTRIBUTES,))
         return of
@@ -344,8 +346,8 @@ class Idioms(Notes):
     ) -> Expr:
         args, named = without_lists(name, args, named)
         name = name.removesuffix("_") if self.words.lacks(name) else name
-        if name in ("sort", "argsort") and args and "descending" in named:
-            down, named = orders.ascending(named)
+        if name in ("sort", "argsort") and args and ("descending" in named or len(args) == len(("x", "dim", "down"))):
+            down, args, named = orders.ascending(args, named)
             placed = self.called(name, (Unary("-", args[0], span), *args[1:]) if down else args, named, span)
             return Unary("-", placed, span) if down and name == "sort" else placed
         if name == "size" and len(args) == 2:
@@ -369,8 +371,9 @@ class Idioms(Notes):
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
             self.results = [r for r in self.results if r[0] not in inner]
-        if meant is None and self.takes_more(name) and args:
-            note_order(self, name, args[0], None, args[1:], named)
+        ordered = meant is None and self.takes_more(name) and bool(args)
+        if ordered and note_order(self, name, args[0], None, args[1:], named):
+            return Name(name, span)
         text = self.written_out(name, args, named) if meant is None else None
         if text is not None and (found := self.again(text, self)) is not None:
             self.counted = [c for c in self.counted if not any(c is a for a in args)]

@@ -35,7 +35,7 @@ from opgen.lang.past import of_its_past
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents
-from opgen.lang.spread import extended, size_at
+from opgen.lang.spread import bound_in, extended, size_at
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
@@ -203,7 +203,8 @@ class Notes(ABC):
         value, target = over_the_rest(meant, frozenset(self.left)), whole.target
         if not are_lined_up(self.words, value):
             return None
-        if target.items is None or ({*self.grown} <= {*layout(self.words, value), *self.runs} and self.grown):
+        free = {*layout(self.words, value), *self.runs} - bound_in(value)
+        if target.items is None or (self.grown and {*self.grown} <= free):
             items = self.grown or order_of(self.words, self.results, value, self.runs)
             if items is None:
                 return None

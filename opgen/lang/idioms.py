@@ -21,6 +21,7 @@ from opgen.lang.joins import JOINING, STACKING, joined, side_by_side, without_li
 from opgen.lang.layout import CONSTANTS, access_at, spelled
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
+from opgen.lang.listed_components import in_call
 from opgen.lang.named_first import spread_named
 from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction, Unary
@@ -379,7 +380,8 @@ class Idioms(Notes):
             self.counted = [c for c in self.counted if not any(c is a for a in args)]
             return found
         if meant is None:
-            self.note_unclear(product_of(self.words, name, args) or habits.of_function(name.lower()))
+            listed = in_call(self.words, args) or product_of(self.words, name, args)
+            self.note_unclear(listed or habits.of_function(name.lower()))
             return Name(name, span)
         if meant.order is None:
             return meant.node

@@ -6,6 +6,7 @@ Nodes in, nodes out; None where a size or an index is not known for certain.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
 from opgen.lang.layout import layout, spelled
@@ -20,7 +21,14 @@ from opgen.lang.walk import integer, nodes
 
 LIST = "[]"  # the name of what stands for a list
 JOINING = ("cat", "concat", "concatenate")
-STACKING = ("stack", "vstack", "hstack")
+# How vectors are put together, and what has more axes, each with the axis; of several axes `append` names one.
+_BY_RANK: Mapping[str, tuple[tuple[str, int], tuple[str, int | None]]] = MappingProxyType({
+    "hstack": (("cat", 0), ("cat", 1)),
+    **dict.fromkeys(("vstack", "row_stack"), (("stack", 0), ("cat", 0))),
+    "column_stack": (("stack", 1), ("cat", 1)),
+    "append": (("cat", 0), ("cat", None)),
+})  # fmt: skip
+STACKING = ("stack", *_BY_RANK)
 SIZED = ("view", "reshape", "permute", "expand", "repeat", "tile", "zeros", "ones", "full", "empty")
 _TWO = 2
 
@@ -79,7 +87,7 @@ def joined(
     parts = args
     if args and isinstance(args[0], Call) and args[0].name == LIST:
         parts, axis = args[0].args, args[1] if len(args) > 1 else axis
-    elif len(args) > 1 and integer(args[-1]) is not None:
+    elif len(args) > (2 if name == "append" else 1) and integer(args[-1]) is not None:
         parts, axis = args[:-1], args[-1]
     if len(parts) < _TWO or isinstance(axis, tuple):
         return None
@@ -87,9 +95,15 @@ def joined(
     orders = [
         next((o for node, o in turned if node is part), layout(words, e)) for part, e in zip(parts, whole, strict=True)
     ]
+    if name in _BY_RANK:
+        rank = max(map(len, orders))
+        name, place = _BY_RANK[name][rank > 1]
+        axis = Number(place, parts[0].span) if axis is None and place is not None else axis
+        if axis is None or any("..." in order for order in orders):
+            return None
     if name in JOINING:
         return _in_a_row(words, whole, orders, axis, left, runs)
-    return _side_by_side(words, whole, orders, axis, left) if name == "stack" else None
+    return _side_by_side(words, whole, orders, axis, left)
 
 
 def _in_a_row(

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from opgen.lang.commas import between_commas
+from opgen.lang.joins import LIST
+from opgen.lang.nodes import Call, Expr
 from opgen.lang.tuples import read_at_letters
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
@@ -60,6 +62,15 @@ def components(words: Vocabulary, before: str, after: str) -> str:
     lines = ", ".join(f"`{line}`" for line in _lines(words, target["name"], left, told))
     rows = "" if len(sizes) == 1 else ", each row under a name of its own"
     return f"components are statements of their own{rows}: {lines}"
+
+
+def in_call(words: Vocabulary, args: Sequence[Expr]) -> str:
+    """What is said of a call that makes a tensor of a list, `torch.tensor([a, b])`; nothing for any other."""
+    at = args[0].span if args and isinstance(args[0], Call) and args[0].name == LIST else None
+    if at is None or at.source.text[at.start] != "[":
+        return ""
+    told = components(words, at.source.text[: at.start].rpartition("\n")[2], at.source.text[at.start :])
+    return f"there are no lists; {told}" if told else ""
 
 
 def _start(

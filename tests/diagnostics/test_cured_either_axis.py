@@ -67,3 +67,25 @@ def test_batches_come_before_the_first_axis() -> None:
 def test_what_is_clear_is_one_line(fields: str, written: str, line: str) -> None:
     assert lines(whole(fields, written)) == [line]
     built(whole(fields, line))
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["torch.hstack([x, z])", "torch.vstack([x, z])", "torch.column_stack([x, s])", "torch.hstack((s, s))",
+     "torch.vstack([s, -s])", "torch.column_stack((s, -s))"],
+)  # fmt: skip
+def test_stacks_go_by_the_count_of_axes(call: str) -> None:
+    given = {"x": X, "z": Z, "s": torch.arange(3.0)}
+    read = [n for n in given if f"[{n}" in call or f" {n}" in call or f"({n}" in call or f"-{n}" in call]
+    fields = f"inputs: {{{', '.join(f'{n}: {{shape: [N]}}' if n == 's' else f'{n}: {{shape: [N, H]}}' for n in read)}}}"
+    (line,) = lines(whole(fields, f"y = {call}"))
+    program = built(whole(fields, line)).variants[0].program
+    (made,) = run(program, {n: array(given[n].tolist()) for n in read}).values()
+    assert torch.equal(torch.tensor(made.data).reshape(made.shape), eval(call, {"torch": torch, **given}))
+
+
+def test_numpy_appends_along_an_axis_or_to_a_vector() -> None:
+    line = "y[n, h < 2 * H] = where(h < H, x[n, h], z[n, h - H])"
+    assert lines(whole(TWO, "y = np.append(x, z, axis=1)")) == [line]
+    assert lines(whole(TWO, "y = np.append(x, z)")) == []  # of matrices it makes a vector
+    assert lines(whole("inputs: {x: {shape: [N]}}", "y = np.append(x, 0)")) == ["y[n < N + 1] = where(n < N, x[n], 0)"]

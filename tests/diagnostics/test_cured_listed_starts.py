@@ -69,3 +69,10 @@ def test_elements_that_are_given_one_by_one_are_one_choice() -> None:
 
 def test_rows_without_a_recurrence_stay_components() -> None:
     assert said(whole(FIELDS, "r[0, c] = [a, 2*a]"))[0] == "r[0, 0] = a"
+
+
+@pytest.mark.parametrize("call", ["torch.tensor([1, 0, 0, 0])", "np.array([1, 0, 0, 0])"])
+def test_a_list_in_a_call_is_a_list(call: str) -> None:
+    body = "p[n, c] = p[n - 1, c]*x[n, c] + a"
+    assert said(whole(FIELDS, f"p[-1] = {call}", body))[-1] == "p[-1, c < 4] = where(c == 0, 1, 0)"
+    assert said(whole(FIELDS, f"q = {call}"))[-4:] == ["q[0] = 1", "q[1] = 0", "q[2] = 0", "q[3] = 0"]

@@ -307,6 +307,10 @@ def of_attribute(word: str, name: str, left: Sequence[str]) -> tuple[str, ...]:
     return (ATTRIBUTES[word],) if word in ATTRIBUTES else ()
 
 
+SLIDING: Mapping[str, Sequence[str]] = MappingProxyType({  # windows along an axis, with what is said behind the tensor
+    "unfold": ("dim", "size", "step"),
+    "sliding_window_view": ("size", "dim"),
+})  # fmt: skip
 METHODS: Mapping[str, str] = MappingProxyType({  # of data frames and of distributions
     "rolling": "windows are read from their first place on: `y[t < T - 2] = mean[r < 3](x[t + r])`",
     "ewm": "a recurrence: `y[-1] = x[0]`, then `y[t] = (1 - alpha)*y[t - 1] + alpha*x[t]`",

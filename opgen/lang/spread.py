@@ -28,7 +28,6 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.products import reindexed
 from opgen.lang.slices import total
-from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary, letters
 from opgen.lang.walk import integer, nodes, rebuild
 
@@ -132,10 +131,6 @@ def spread(
             return Spread(outer, order) if len({*order}) == len(order) == 2 else None
         case "cross", (a, b):
             return _cross(words, a, b)
-        case "unfold", (of, axis, size, step):
-            return _windows(words, of, axis, size, step)
-        case "sliding_window_view", (of, size, *axis) if not isinstance(size, Call):
-            return _windows(words, of, next(iter(axis), named.get("dim")), size, Number(1, of.span))
         case "diff", (of, *axis):
             return _differences(words, of, named.get("dim") if not axis else None)
         case _:
@@ -245,26 +240,6 @@ def _differences(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | No
     one = Number(1, of.span)
     after = at(whole, index, total([(1, Name(index, of.span)), (1, one)], of.span))
     return Spread(Sum((("+", after), ("-", whole)), of.span), order, {index: total([(1, size), (-1, one)], of.span)})
-
-
-def _windows(
-    words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None, width: Expr, step: Expr
-) -> Spread | None:
-    """Windows along an axis, which count along it, and the places in them along a last axis of their own."""
-    whole = spelled(words, of)
-    order = layout(words, whole)
-    index = axis_of(words, order, axis, -1) if order else None
-    size = None if index is None else size_at(words, whole, index)
-    if index is None or size is None:
-        return None
-    here, one = of.span, integer(step) == 1
-    wishes = (*letters((unparse(width),), words.instead), "r", *SPARE)  # as what is as long as a window is read
-    place = next(c for c in wishes if c not in (*order, *words.left, *words.bound) and not words.knows(c))
-    start: Expr = Name(index, here) if one else Product((("*", Name(index, here)), ("*", step)), here)
-    read = at(whole, index, Sum((("+", start), ("+", Name(place, here))), here))
-    rest = total([(1, size), (-1, width)], here)
-    count = rest if one else Product((("*", rest), ("//", step)), here)
-    return Spread(read, (*order, place), {index: total([(1, count), (1, Number(1, here))], here), place: width})
 
 
 def _gated(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:

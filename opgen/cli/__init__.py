@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import sys
 from importlib import import_module
 
@@ -55,6 +56,8 @@ _FOLDERS = (
     "--output-dir", "--output_dir", "--output-directory", "--output-folder", "--output-path", "--out-dir", "--out_dir",
     "--outdir", "--target", "--target-dir", "--dest", "--dest-dir", "--destination", "--dir", "--directory", "--folder",
 )  # fmt: skip
+_FILES = ("--out", "-o", "--output", "--file", "--save", "--to", *_FOLDERS)  # and the file
+_PRINTING = ("explain", "schema", "show")  # to stdout, whatever is asked of them
 
 
 class LazyGroup(click.Group):
@@ -103,6 +106,8 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as e:
         if isinstance(e, click.NoSuchOption) and e.ctx and (not e.possibilities or e.option_name in _FOLDERS):
             e = click.NoSuchOption(e.option_name, _no_option(e.option_name, e.ctx), ctx=e.ctx)
+        if isinstance(e, click.BadOptionUsage) and (words := _choices(e.option_name, arguments)):
+            e = click.BadOptionUsage(e.option_name, f"{e.message.rstrip('.')}: one of {', '.join(words)}", e.ctx)
         e.show()
         return e.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -119,6 +124,8 @@ def run(arguments: list[str]) -> int:
 
 def _no_option(name: str, ctx: click.Context) -> str:
     """What is said of an option that a command has not: those that begin like one letter, or whose option it is."""
+    if name in _FILES and ctx.info_name in _PRINTING:
+        return f"there is no option {name}, as all is printed: write `{_redirected(name, ctx)}`"
     if name.startswith("--"):
         commands = [f"opgen {c}" for c in _COMMANDS if any(name in p.opts for p in _command(c).params)]
         few = f"{commands[0]}, {commands[1]} and others" if len(commands) > 2 else " and of ".join(commands)
@@ -130,6 +137,32 @@ def _no_option(name: str, ctx: click.Context) -> str:
         near = " or ".join(option for option in own if option.startswith(f"-{name[:2]}"))
         hint = f"; did you mean {near}?" if near else ""
     return f"there is no option {name}{hint}"
+
+
+def _choices(name: str, arguments: list[str]) -> tuple[str, ...]:
+    """The words of which an option of the command that is called takes one; none where it takes others."""
+    called = next((a for a in arguments if a in _COMMANDS), None)
+    kinds = (p.type for p in _command(called).params if name in p.opts) if called else ()
+    return tuple(word for kind in kinds if isinstance(kind, click.Choice) for word in kind.choices)
+
+
+def _redirected(name: str, ctx: click.Context) -> str:
+    """The command line with what it prints sent to the file that an option names, and with our words for stages."""
+    from opgen.cli.options import Words
+
+    words = {o: p.type.elsewhere for p in ctx.command.params if isinstance(p.type, Words) for o in p.opts}
+    given, file = [*ctx.obj], "FILE"  # `list` is a command here
+    kept: list[str] = []
+    while given:
+        first, _, value = given.pop(0).partition("=")
+        if first == name:
+            file = value or (given.pop(0) if given and not given[0].startswith("-") else file)
+        elif first in words and (value or given):
+            asked = value or given.pop(0)
+            kept += [first, words[first].get(asked.lower(), asked)]
+        else:
+            kept.append(f"{first}={value}" if value else first)
+    return f"{shlex.join(('opgen', *kept))} > {shlex.quote(file)}"
 
 
 def _failure(error: Exception, arguments: list[str]) -> int:

@@ -89,7 +89,7 @@ def meant_by(
         elif word == "dtype":
             hints[_WIDER] = None
         elif word in ("descending", "stable") and e.name in ("sort", "argsort"):
-            down = ascending({word: value})[0]
+            down = ascending((), {word: value})[0]
             hints |= dict.fromkeys((_DOWN,) if down else ())
             turned = replace(e, body=Unary("-", e.body, e.span)) if down else e
             meant = Unary("-", turned, e.span) if down and e.name == "sort" else turned

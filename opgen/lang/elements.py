@@ -11,6 +11,7 @@ from opgen.lang.habits import ELEMENT
 from opgen.lang.idioms import Idioms
 from opgen.lang.named_first import named_first
 from opgen.lang.nodes import Access, Call, Dots, Expr, Name, Number, Reduction, Sum, Unary
+from opgen.lang.orders import has_both, places_of
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice
 from opgen.lang.spread import at as place_at
@@ -35,7 +36,7 @@ def has_order(idioms: Idioms, e: Expr) -> bool:
 
 def _has_both(idioms: Idioms, e: Expr) -> bool:
     """Whether it is `x.max(dim=1)`, which other libraries give with its place."""
-    return isinstance(e, Reduction) and e.name in ("max", "min", "sort") and len(e.binders) == 1 and bool(idioms.found)
+    return has_both(e) and bool(idioms.found)
 
 
 def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> Expr | None:
@@ -156,7 +157,9 @@ def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
         return read if is_place else Unary(e.op, read, e.span.to(at))
     order = next((order for node, order in idioms.results if node is e), None)
     if isinstance(e, Reduction) and _has_both(idioms, e) and len(items) == 1 and items[0] in _PLACES:
-        return e if items[0] == _PLACES[0] else replace(e, name=f"arg{e.name}")  # `argsort`, too
+        places = None if items[0] == _PLACES[0] else places_of(e)
+        idioms.unclear |= places is None and items[0] != _PLACES[0]
+        return places or e
     if isinstance(e, Reduction) and (kept := _of_kept(idioms, e, items, at)) is not None:
         return kept
     if any(node is e for node in idioms.counted):

@@ -41,6 +41,7 @@ from opgen.lang.permuted import permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
 from opgen.lang.taken import TAKING, axis_at, from_0, past_batch_dims, taken, trace
+from opgen.lang.targets import order_of
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -108,7 +109,7 @@ def called(
         return None
     span = args[0].span
     match plain, args:
-        case "max" | "min", (_, _) if name not in ("max", "min"):  # maximum, MAX
+        case "max" | "min", (_, _) if name not in ("max", "min", "amax", "amin"):  # maximum, MAX
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
@@ -246,7 +247,11 @@ def _reduced(
     turned: Sequence[Turned],
 ) -> Meant | None:  # fmt: skip
     whole = spelled(words, body)
-    found = next((order for node, order in turned if node is body), layout(words, whole))
+    own = next((order for node, order in turned if node is body), None)
+    within = [t for t in turned if any(n is t[0] for n in nodes(body))]
+    found = own or (order_of(words, within, whole) if axes is not None and within else layout(words, whole))
+    if found is None:
+        return None
     chosen: list[str] = []
     if axes is None and words.reductions[name]:
         chosen = [i for i in found if i != "..."][-1:]

@@ -43,6 +43,10 @@ AT = f"{SCATTER}, a statement of its own: `y[ids[n]] += x[n]`"
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 TURNED = "an access names its indices in any order: `x[j, i]`"
 JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
+ALONG_EITHER = (
+    "no axis is named, which elsewhere is the first one: {0}",
+    "or, where the last one is meant: `{0}`",
+)
 _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
 SIZE = "the size of a dim is its name, such as `N`"
@@ -303,7 +307,14 @@ def of_attribute(word: str, name: str, left: Sequence[str]) -> tuple[str, ...]:
     return (ATTRIBUTES[word],) if word in ATTRIBUTES else ()
 
 
-METHODS: Mapping[str, str] = MappingProxyType({  # of distributions
+SLIDING: Mapping[str, Sequence[str]] = MappingProxyType({  # windows along an axis, with what is said behind the tensor
+    "unfold": ("dim", "size", "step"),
+    "sliding_window_view": ("size", "dim"),
+})  # fmt: skip
+METHODS: Mapping[str, str] = MappingProxyType({  # of data frames and of distributions
+    "rolling": "windows are read from their first place on: `y[t < T - 2] = mean[r < 3](x[t + r])`",
+    "ewm": "a recurrence: `y[-1] = x[0]`, then `y[t] = (1 - alpha)*y[t - 1] + alpha*x[t]`",
+    "expanding": "what there is so far is a running sum or a recurrence: `y[t] = cumsum[t](x[t])/(t + 1)`",
     "cdf": "of the normal distribution it is `erfc(-x/sqrt(2))/2`",
     "pdf": "of the normal distribution it is `exp(-x**2/2)/sqrt(2*pi)`",
     **dict.fromkeys(("ppf", "icdf"), "of the normal distribution it is `sqrt(2)*erfinv(2*p - 1)`"),

@@ -21,6 +21,7 @@ from opgen.lang.joins import JOINING, STACKING, joined, side_by_side, without_li
 from opgen.lang.layout import CONSTANTS, access_at, spelled
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
+from opgen.lang.listed_components import in_call
 from opgen.lang.named_first import spread_named
 from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction, Unary
@@ -81,6 +82,8 @@ class Idioms(Notes):
             return Call(word, (of,), span, span)
         if word in OF_STORAGE:
             return Name(word, span)  # which is fine where it is left away
+        if word == "indices" and (places := orders.places_of(of)) is not None:
+            return places
         if word != "values":
             self.note_unclear(*told or (habits.NO_ATTRIBUTES,))
         return of
@@ -326,7 +329,9 @@ class Idioms(Notes):
 
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
         within = {i: e for i, e in self.runs.items() if i in made.order}  # of what it is made of
+        either = made.either
         made = replace(made, runs={**within, **made.runs}).along(self.left)
+        self.either = made.node if either else None
         self.runs |= made.runs
         if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
             self.grown = made.order
@@ -342,8 +347,8 @@ class Idioms(Notes):
     ) -> Expr:
         args, named = without_lists(name, args, named)
         name = name.removesuffix("_") if self.words.lacks(name) else name
-        if name in ("sort", "argsort") and args and "descending" in named:
-            down, named = orders.ascending(named)
+        if name in ("sort", "argsort") and args and ("descending" in named or len(args) == len(("x", "dim", "down"))):
+            down, args, named = orders.ascending(args, named)
             placed = self.called(name, (Unary("-", args[0], span), *args[1:]) if down else args, named, span)
             return Unary("-", placed, span) if down and name == "sort" else placed
         if name == "size" and len(args) == 2:
@@ -367,14 +372,16 @@ class Idioms(Notes):
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
             self.results = [r for r in self.results if r[0] not in inner]
-        if meant is None and self.takes_more(name) and args:
-            note_order(self, name, args[0], None, args[1:], named)
+        ordered = meant is None and self.takes_more(name) and bool(args)
+        if ordered and note_order(self, name, args[0], None, args[1:], named):
+            return Name(name, span)
         text = self.written_out(name, args, named) if meant is None else None
         if text is not None and (found := self.again(text, self)) is not None:
             self.counted = [c for c in self.counted if not any(c is a for a in args)]
             return found
         if meant is None:
-            self.note_unclear(product_of(self.words, name, args) or habits.of_function(name.lower()))
+            listed = in_call(self.words, args) or product_of(self.words, name, args)
+            self.note_unclear(listed or habits.of_function(name.lower()))
             return Name(name, span)
         if meant.order is None:
             return meant.node

@@ -6,6 +6,7 @@ Nodes in, nodes out; None where a size or an index is not known for certain.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
 from opgen.lang.layout import layout, spelled
@@ -14,12 +15,20 @@ from opgen.lang.nodes import Access, Call, Compare, Dots, Expr, Name, Number, Pr
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Extents, total
 from opgen.lang.spread import Named, Spread, at, axis_of, size_at
-from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import LAST, SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
 
 LIST = "[]"  # the name of what stands for a list
 JOINING = ("cat", "concat", "concatenate")
-STACKING = ("stack", "vstack", "hstack")
+# How vectors are put together, and what has more axes, each with the axis; of several axes `append` names one.
+_BY_RANK: Mapping[str, tuple[tuple[str, int], tuple[str, int | None]]] = MappingProxyType({
+    "hstack": (("cat", 0), ("cat", 1)),
+    **dict.fromkeys(("vstack", "row_stack"), (("stack", 0), ("cat", 0))),
+    "column_stack": (("stack", 1), ("cat", 1)),
+    "append": (("cat", 0), ("cat", None)),
+})  # fmt: skip
+STACKING = ("stack", *_BY_RANK)
 SIZED = ("view", "reshape", "permute", "expand", "repeat", "tile", "zeros", "ones", "full", "empty")
 _TWO = 2
 
@@ -78,7 +87,7 @@ def joined(
     parts = args
     if args and isinstance(args[0], Call) and args[0].name == LIST:
         parts, axis = args[0].args, args[1] if len(args) > 1 else axis
-    elif len(args) > 1 and integer(args[-1]) is not None:
+    elif len(args) > (2 if name == "append" else 1) and integer(args[-1]) is not None:
         parts, axis = args[:-1], args[-1]
     if len(parts) < _TWO or isinstance(axis, tuple):
         return None
@@ -86,9 +95,15 @@ def joined(
     orders = [
         next((o for node, o in turned if node is part), layout(words, e)) for part, e in zip(parts, whole, strict=True)
     ]
+    if name in _BY_RANK:
+        rank = max(map(len, orders))
+        name, place = _BY_RANK[name][rank > 1]
+        axis = Number(place, parts[0].span) if axis is None and place is not None else axis
+        if axis is None or any("..." in order for order in orders):
+            return None
     if name in JOINING:
         return _in_a_row(words, whole, orders, axis, left, runs)
-    return _side_by_side(words, whole, orders, axis, left) if name == "stack" else None
+    return _side_by_side(words, whole, orders, axis, left)
 
 
 def _in_a_row(
@@ -103,7 +118,9 @@ def _in_a_row(
     full = max(orders, key=len)
     single = _elements(parts, orders, full, axis)
     orders = [full if k in single else order or full for k, order in enumerate(orders)]
-    place = _place(words, parts, orders, axis if axis is not None else next(iter(single.values()), None), left)
+    chosen = axis if axis is not None else next(iter(single.values()), None)
+    likely = [] if chosen is not None else _likely(words, parts, orders, left, runs)
+    place = _place(words, orders, chosen, likely)
     if place is None:
         return None
     lengths: Sequence[Expr | None] = [
@@ -127,7 +144,9 @@ def _in_a_row(
         found = Call("where", (bound, made[k - 1], found), here, here)
     along = [*orders[0]]
     along[place] = index
-    return Spread(found, tuple(along), {index: _whole(total(ends, here))})
+    cut = {i: size for i in others if (size := _run(parts[0], i, runs)) is not None}
+    either = chosen is None and not likely and len(_ends(along)) > 1
+    return Spread(found, tuple(along), {**cut, index: _whole(total(ends, here))}, either)
 
 
 def _elements(
@@ -191,19 +210,51 @@ def _whole(e: Expr) -> Expr:
 
 
 def _place(
-    words: Vocabulary, parts: Sequence[Expr], orders: Sequence[tuple[str, ...]], axis: Expr | None, left: Sequence[str]
+    words: Vocabulary, orders: Sequence[tuple[str, ...]], axis: Expr | None, likely: Sequence[int]
 ) -> int | None:
-    """Which axis the tensors are joined along."""
+    """Which axis the tensors are joined along: the one that is named, the one that is likely, or an outer one."""
     if len({len(order) for order in orders}) > 1 or not orders[0]:
         return None
     if axis is not None:
         found = axis_of(words, orders[0], axis, 0)
         return None if found is None else orders[0].index(found) - (len(orders[0]) if "..." in orders[0] else 0)
-    unlike = [k for k in range(len(orders[0])) if len({order[k] for order in orders}) > 1]
-    free = [k for k, i in enumerate(orders[0]) if left and i not in left]
-    sliced = [k for k in range(len(orders[0])) if all(_is_slice(part, k) for part in parts)]
-    likely = unlike or free or (sliced if len(sliced) == 1 else [0])
+    likely = likely or _ends(orders[0])[:: -1 if words.reading == LAST else 1][:1]
     return likely[0] if len(likely) == 1 and orders[0][likely[0]] != "..." else None
+
+
+def _ends(order: Sequence[str]) -> list[int]:
+    """The first and the last of the axes that have a name."""
+    named = [k for k, i in enumerate(order) if i != "..."]
+    return [*dict.fromkeys((*named[:1], *named[-1:]))]
+
+
+def _likely(
+    words: Vocabulary,
+    parts: Sequence[Expr],
+    orders: Sequence[tuple[str, ...]],
+    left: Sequence[str],
+    runs: Mapping[int, Extents],
+) -> Sequence[int]:
+    """The axes that tensors may be joined along where none is named; empty where nothing tells."""
+    axes = range(min(map(len, orders)))
+    unlike = [k for k in axes if len({order[k] for order in orders}) > 1]
+    free = [k for k, i in enumerate(orders[0]) if left and i not in left]
+    longer = [k for k in axes if len(_sizes(words, parts, orders, k, runs)) > 1]
+    cut = [k for k in axes if all(_run(p, o[k], runs) is not None for p, o in zip(parts, orders, strict=True))]
+    sliced = [k for k in axes if all(_is_slice(part, k) for part in parts)]
+    return unlike or free or longer or next((found for found in (cut, sliced) if len(found) == 1), [])
+
+
+def _sizes(
+    words: Vocabulary,
+    parts: Sequence[Expr],
+    orders: Sequence[tuple[str, ...]],
+    axis: int,
+    runs: Mapping[int, Extents],
+) -> set[str]:
+    """The sizes that the tensors have along an axis, so far as they are known."""
+    found = (_length(words, part, order[axis], runs) for part, order in zip(parts, orders, strict=True))
+    return {unparse(size) for size in found if size is not None}
 
 
 def _is_slice(part: Expr, k: int) -> bool:
@@ -227,11 +278,14 @@ def _index(
 
 def _length(words: Vocabulary, part: Expr, index: str, runs: Mapping[int, Extents]) -> Expr | None:
     """How long a part is: so far as a slice runs, or all of the axis."""
-    for a in (n for n in nodes(part) if isinstance(n, Access)):
-        found = runs.get(a.name_span.start, {})
-        if index in found:
-            return found[index]
-    return size_at(words, part, index)
+    cut = any(index in runs.get(a.name_span.start, {}) for a in nodes(part) if isinstance(a, Access))
+    return _run(part, index, runs) if cut else size_at(words, part, index)
+
+
+def _run(part: Expr, index: str, runs: Mapping[int, Extents]) -> Expr | None:
+    """How far a slice runs that is read at an index; None where none is, or where that is not known."""
+    found = (runs.get(a.name_span.start, {}) for a in nodes(part) if isinstance(a, Access))
+    return next((extents[index] for extents in found if index in extents), None)
 
 
 def _side_by_side(

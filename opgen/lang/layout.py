@@ -9,7 +9,7 @@ from dataclasses import replace
 from opgen.lang.commas import between_commas
 from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
 from opgen.lang.picks import picked
-from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
+from opgen.lang.vocabulary import FIRST, ROWS, SPARE, Vocabulary
 from opgen.lang.walk import nodes, operands, transform
 
 CONSTANTS = ("pi", "inf", "nan")
@@ -75,7 +75,7 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
             return replace(node, name=node.name.lower())
         if isinstance(node, Name):
             return node if letters in ((), ("...",)) else access_at(node.name, letters, node)
-        if not words.rows and (one := picked(words, node, (*words.left, *words.bound, *over))) is not None:
+        if words.reading != ROWS and (one := picked(words, node, (*words.left, *words.bound, *over))) is not None:
             words.doubts |= {one.by: None} if one.doubtful else {}
             return one.read
         partial = 0 < len(node.items) < len(letters)

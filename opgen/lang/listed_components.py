@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from opgen.lang.commas import between_commas
+from opgen.lang.joins import LIST
+from opgen.lang.nodes import Call, Expr
 from opgen.lang.tuples import read_at_letters
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
@@ -53,7 +55,7 @@ def components(words: Vocabulary, before: str, after: str) -> str:
         "" if target["at"] is None or len(sizes) > 1 else _start(words, target["name"], target["at"], left, read, after)
     )
     if start:
-        return f"what a recurrence starts from is chosen by the place: `{start}`"
+        return f"what a recurrence starts from is chosen by the place: {start}"
     lacking = [*dict.fromkeys(i for _, free in read for i in free if i not in left)]
     left = [*sorted(lacking, key=lambda i: i != "..."), *left]
     told = dict(zip((v.places for v in values), (spelt for spelt, _ in read), strict=True))
@@ -62,24 +64,55 @@ def components(words: Vocabulary, before: str, after: str) -> str:
     return f"components are statements of their own{rows}: {lines}"
 
 
+def in_call(words: Vocabulary, args: Sequence[Expr]) -> str:
+    """What is said of a call that makes a tensor of a list, `torch.tensor([a, b])`; nothing for any other."""
+    at = args[0].span if args and isinstance(args[0], Call) and args[0].name == LIST else None
+    if at is None or at.source.text[at.start] != "[":
+        return ""
+    told = components(words, at.source.text[: at.start].rpartition("\n")[2], at.source.text[at.start :])
+    return f"there are no lists; {told}" if told else ""
+
+
 def _start(
     words: Vocabulary, name: str, at: str, left: Sequence[str], read: Sequence[tuple[str, tuple[str, ...]]], below: str
 ) -> str:
     """The start of a recurrence, `p[-1, c] = [1, 0]`, as one statement; empty where it is none.
 
-    It stands before the first position, or at a place with a step back `below` it.
+    It stands before the first position, or at a place with a step back `below` it: then it may be an element itself.
     """
+    body = re.search(rf"^[ \t]*{name}[ \t]*\[(?P<at>[^\[\]]*)\][ \t]*=[ \t]*(?P<value>.*)", below, re.MULTILINE)
     goes_on = re.search(rf"\b{name}\[[^\[\]]*\w\s*-\s*\d", below) is not None
-    if not any(re.fullmatch(r"-\s*\d+" if not goes_on else r"-?\s*\d+", i) for i in left):
+    place = next((k for k, i in enumerate(left) if re.fullmatch(r"-?\s*\d+", i)), None)
+    if place is None or not (goes_on or left[place].startswith("-")):
         return ""
     used = (*left, *(i for v, _ in read for i in re.findall(r"\w+", v)))
     items = between_commas(at)
-    own = items[-1] if len(items) > len(left) and items[-1] != ":" else ""
-    index = own or next(c for c in ("c", "j", *SPARE) if c not in used and not words.knows(c))
+    along = [] if body is None else between_commas(body["at"])
+    likely = along[-1:] if len(along) == len(left) + 1 and along[-1].isidentifier() else []
+    own = items[-1:] if len(items) > len(left) and items[-1] != ":" else []
+    free = (c for c in ("c", "j", *SPARE) if c not in used and not words.knows(c))
+    index = next(iter((*own, *(i for i in likely if i not in used), *free)))
     found = rest = read[-1][0]
     for k, (value, _) in reversed([*enumerate(read)]):
         found = found if value == rest else f"where({index} == {k}, {value}, {found})"
-    return f"{name}[{', '.join([*left, f'{index} < {len(read)}'])}] = {found}"
+    sized = body is None or _size_along(words, body["value"], next(iter(likely), index)) in ("", str(len(read)))
+    last = f"{index} < {len(read)}" if sized else index
+    if left[place].startswith("-"):
+        return f"`{name}[{', '.join([*left, last])}] = {found}`"
+    before = f"`{name}[{', '.join([*left[:place], '-1', *left[place + 1 :], last])}] = {found}`"
+    if body is None or left[place] != "0" or likely != [index] or _list(f"[{body['value']}]") != f"[{body['value']}]":
+        return f"one place before the first element, {before}"
+    whole = f"{name}[{', '.join(along)}] = where({along[place]} == 0, {found}, {body['value'].strip()})"
+    return f"`{whole}` in place of both lines, or one place before the first element, {before}"
+
+
+def _size_along(words: Vocabulary, value: str, index: str) -> str:
+    """The size of a tensor where an index stands alone in what is read; empty where it does nowhere."""
+    for a in re.finditer(r"\b(\w+)\[([^\[\]]*)\]", value):
+        for item, size in zip(between_commas(a[2]), words.shapes.get(a[1], ()), strict=False):
+            if item == index:
+                return size
+    return ""
 
 
 def _lines(words: Vocabulary, name: str, left: Sequence[str], values: Mapping[tuple[int, ...], str]) -> Iterator[str]:

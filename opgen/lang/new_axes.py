@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opgen.diagnostics.model import Source, Span
+from opgen.lang.layout import indices_of
 from opgen.lang.nodes import Access, Dots, Expr, Name, Reduction
 from opgen.lang.slices import Item, Slice
 from opgen.lang.vocabulary import SPARE, Vocabulary
@@ -53,12 +54,12 @@ def lined_up_from_behind(
     Those of a target are the first ones, where the others are reduced over.
     """
     own, at = words.letters.get(name, ()), Name("None", Span(Source("", ""), 0, 0))
-    if "..." not in own and sum(isinstance(i, Dots) for i in items) == 1:  # all axes that are not mentioned
-        k = next(k for k, i in enumerate(items) if isinstance(i, Dots))
-        whole = Slice(None, None, None, at.span)
-        items = [*items[:k], *[whole] * (len(own) - len(items) + 1 + items.count(at)), *items[k + 1 :]]
+    if sum(isinstance(i, Dots) for i in items) == 1:
+        items = _with_dots_for_all(items, own, at)
     axes = len(items) - items.count(at)
-    if "..." in (*own, *left) or axes > len(own) or not all(i == at or is_whole(i) for i in items):
+    if any(isinstance(i, Dots) for i in items) != ("..." in own) or ("..." in left and "..." not in own):
+        return None
+    if axes > len(own) or not all(i == at or is_whole(i) or isinstance(i, Dots) for i in items):
         return None
     shown = [*items, *([None] * (len(own) - axes))]  # axes that are not mentioned follow
     if len(shown) >= len(left) and _begin_with(words, name, [i == at for i in shown], left):
@@ -70,10 +71,27 @@ def lined_up_from_behind(
             continue
         wish = next(wishes)
         there = next((i for i, p in words.places.items() if p == place), None)
+        if "..." in (wish, there):
+            if wish != there and (there is not None or wish in words.places):
+                return None  # the batch stands at another place there
+            words.places[wish] = place
+            made.append(Dots(at.span))
+            continue
         free = wish if wish not in words.places else next(c for c in SPARE if not (words.knows(c) or c in words.places))
         words.places[there or free] = place
         made.append(Name(there or free, at.span))
     return tuple(made)
+
+
+def _with_dots_for_all(items: Sequence[Item], own: Sequence[str], at: Name) -> Sequence[Item]:
+    """The items with `:` for each axis that `...` stands for beside the batch."""
+    k, whole = next(k for k, i in enumerate(items) if isinstance(i, Dots)), Slice(None, None, None, at.span)
+    before, after = ([i for i in part if i != at] for part in (items[:k], items[k + 1 :]))
+    if "..." not in own:
+        return [*items[:k], *[whole] * (len(own) - len(before) - len(after)), *items[k + 1 :]]
+    batch = own.index("...")
+    front, back = [whole] * (batch - len(before)), [whole] * (len(own) - 1 - batch - len(after))
+    return [*items[:k], *front, items[k], *back, *items[k + 1 :]]
 
 
 def _begin_with(words: Vocabulary, name: str, new: Sequence[bool], left: Sequence[str]) -> bool:
@@ -89,7 +107,9 @@ def stretched(words: Vocabulary, of: Expr, axis: Expr, left: Sequence[str]) -> A
     place, own = integer(axis), words.letters.get(of.name, ()) if isinstance(of, Name) else ()
     if not isinstance(of, Name) or place is None or not own or not -len(own) - 1 <= place <= len(own):
         return None
-    whole: list[Item] = [Slice(None, None, None, of.span)] * len(own)
+    whole: list[Item] = [Dots(of.span) if i == "..." else Slice(None, None, None, of.span) for i in own]
+    if "..." in own[place if place >= 0 else len(own) + 1 + place :]:
+        return None  # among the axes of the batch
     whole.insert(place if place >= 0 else len(own) + 1 + place, Name("None", of.span))
     items = lined_up_from_behind(words, of.name, whole, left)
     return None if items is None else Access(of.name, items, of.span, of.span)
@@ -97,14 +117,22 @@ def stretched(words: Vocabulary, of: Expr, axis: Expr, left: Sequence[str]) -> A
 
 def are_lined_up(words: Vocabulary, value: Expr) -> bool:
     """Whether every index stands at one place from behind, beside new axes; without any it makes no difference."""
+    if not words.places:
+        return True
     reduced = any(isinstance(n, Reduction) for n in nodes(value))
-    for a in (n for n in nodes(value) if isinstance(n, Access) and words.places):
+    bare = any(isinstance(n, Name) and words.letters.get(n.name) == ("...",) for n in nodes(value))
+    if bare and words.places.setdefault("...", 0):
+        return False
+    for a in (n for n in nodes(value) if isinstance(n, Access)):
         for place, item in zip(range(len(a.items) - 1, -1, -1), a.items, strict=True):
             beside = len(a.items) > max(words.places.values())  # of all axes, so that they are in order
-            if not isinstance(item, Name) or (reduced and item.name not in words.places and not beside):
+            read = ["..."] if isinstance(item, Dots) else indices_of(words, item)
+            index = read[0] if len(read) == 1 else ""
+            if not index or (reduced and index not in words.places and not beside):
                 return False
-            taken = [i for i, p in words.places.items() if p == place and i != item.name]
-            if item.name not in words.places and taken:
+            taken = [i for i, p in words.places.items() if p == place and i != index]
+            if index not in words.places and taken:
                 return False
-            words.places.setdefault(item.name, place)
+            if words.places.setdefault(index, place) != place and index == "..." and item.span.text:
+                return False  # the batch stands at another place where it was not lined up
     return True

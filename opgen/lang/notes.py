@@ -35,11 +35,11 @@ from opgen.lang.past import of_its_past
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents
-from opgen.lang.spread import extended, size_at
+from opgen.lang.spread import bound_in, extended, size_at
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.vocabulary import UNCLEAR, Vocabulary
+from opgen.lang.vocabulary import LAST, ROWS, UNCLEAR, Vocabulary
 from opgen.lang.walk import nodes, transform
 
 _GENERAL = (habits.PREFIXED, habits.NO_ATTRIBUTES)  # said of the first that is met only
@@ -85,7 +85,8 @@ class Notes(ABC):
     plain: bool = False  # nothing else stands there
     grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks
     made: Assign | None = None  # the statement that is proposed
-    by_rows: Callable[[], Assign | None] = lambda: None  # the proposal where integers at a position list rows
+    other: Callable[[str], Assign | None] = lambda _: None  # the proposal by another reading
+    either: Expr | None = None  # tensors that are joined along the first axis or the last one
     alternatives: list[str] = field(default_factory=list)  # what else the statement that is proposed may stand for
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
@@ -131,9 +132,13 @@ class Notes(ABC):
             if row is not None:
                 each = f"for each element of the batch write `{unparse_assign(row)}`"
                 lines = (each, f"or over all of the batch, too: `{text}`")
-            if self.words.doubts and (other := self.by_rows()) is not None and unparse_assign(other) != text:
+            if self.words.doubts and (other := self.other(ROWS)) is not None and unparse_assign(other) != text:
                 by = listed(self.words.doubts, "and")
                 lines = (*map(str, lines), f"or, where {by} lists rows: `{unparse_assign(other)}`")
+            if self.either is not None and isinstance(whole, Assign) and whole.value == self.either:
+                last = None if self.words.reading else self.other(LAST)
+                along = habits.ALONG_EITHER
+                lines = lines if last is None else (along[0].format(line), along[1].format(unparse_assign(last)))
             if self.alternatives:
                 lines = (*map(str, lines), *self.alternatives)
             hints = (*said, *lines, *stored(self.words, whole), *self._seeded(text), *elsewhere)
@@ -198,7 +203,8 @@ class Notes(ABC):
         value, target = over_the_rest(meant, frozenset(self.left)), whole.target
         if not are_lined_up(self.words, value):
             return None
-        if target.items is None or ({*self.grown} <= {*layout(self.words, value), *self.runs} and self.grown):
+        free = {*layout(self.words, value), *self.runs} - bound_in(value)
+        if target.items is None or (self.grown and {*self.grown} <= free):
             items = self.grown or order_of(self.words, self.results, value, self.runs)
             if items is None:
                 return None

@@ -25,12 +25,16 @@ def note_order(
     axis: str | None,
     rest: Sequence[Expr],
     named: Mapping[str, Expr | tuple[Expr, ...]],
-) -> None:
-    """Say of what was noted last how the same is read through an order; `rest`: the arguments behind what it is of."""
+) -> bool:
+    """Say of what was noted last how the same is read through an order, if that is known.
+
+    `rest`: the arguments behind what it is of.
+    """
     words, found = notes.words, notes.found[-1]
     whole = spelled(words, of)
     given = rest[0] if rest else next((e for k in _COUNTS if (e := named.get(k)) is not None), None)
-    dim = next((named[word] for word in AXES if word in named), rest[1] if len(rest) > 1 else None)
+    places = [None, *rest] if name in RUNNING else [*rest]  # which take an axis alone
+    dim = next((named[word] for word in AXES if word in named), places[1] if len(places) > 1 else None)
     least = _is_least(named.get("largest", rest[2] if len(rest) > 2 else None))
     made: str | None = None
     if axis is None and dim is not None:
@@ -43,8 +47,9 @@ def note_order(
         )
     made = f"{_FIRST}: `{line}`; then {made}" if made and line else made
     if made:
-        found.hints = tuple(h for h in found.hints if h != FUNCTIONS.get(name))
+        found.hints, found.otherwise = tuple(h for h in found.hints if h != FUNCTIONS.get(name)), ""
     notes.note_unclear(made or (ORDERED if name == "topk" and not least else ""))
+    return made is not None
 
 
 def _named(notes: Notes, whole: Expr) -> tuple[Vocabulary, Expr, str] | None:

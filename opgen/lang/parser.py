@@ -92,7 +92,7 @@ class _Parser(LoopParser):
                     continue
                 at = s.span
                 s = go_on(self.words, self.chains, s, self.meant, self.idioms)
-                self.idioms.by_rows = partial(self.by_rows, start)
+                self.idioms.other = partial(self.other, start)
                 self.idioms.report(self.bag, s, at)
                 self.chains[s.target.name].told = self.idioms.told
                 made = [] if self.idioms.made is None else [self.idioms.made]
@@ -128,11 +128,11 @@ class _Parser(LoopParser):
         s = with_indices(self.idioms, s)
         return as_new(self.idioms, replace(s, value=read_as(s, known).value) if self.idioms.found else s, meant)
 
-    def by_rows(self, start: int) -> Assign | None:
-        """What is proposed for the statement at a token where integers at a position list rows; nothing is told."""
+    def other(self, start: int, reading: str) -> Assign | None:
+        """What is proposed for the statement at a token by another reading; nothing is told."""
         words = self.words
         kept = self.at, self.idioms, self.bag, self.cases, words.letters, words.shapes
-        words.letters, words.shapes, words.rows = dict(words.letters), dict(words.shapes), True
+        words.letters, words.shapes, words.reading = dict(words.letters), dict(words.shapes), reading
         self.at, self.bag, self.cases = start, Bag(), {name: [*asked] for name, asked in self.cases.items()}
         try:
             s = self.read(turns=kept[1].turns)
@@ -142,7 +142,7 @@ class _Parser(LoopParser):
             return None
         finally:
             self.at, self.idioms, self.bag, self.cases, words.letters, words.shapes = kept
-            words.rows = False
+            words.reading = ""
 
     def statement(self) -> Assign:
         if (how := ufunc_at(self.tokens, self.at)) is not None:

@@ -41,6 +41,7 @@ class Spread:
     node: Expr
     order: tuple[str, ...]
     runs: Mapping[str, Expr] = field(default_factory=dict)
+    either: bool = False  # it may be along the first axis or along the last one
 
     @property
     def reads_nothing(self) -> bool:

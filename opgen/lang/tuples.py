@@ -45,7 +45,7 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     fn, of = ("", "") if call is None else (call["fn"], call["of"])
     items = _letters(words, of, names)
     if fn in ORDERS or any(re.match(rf"{f}\s*\[", value) for f in ORDERS):
-        made = ", ".join(f"`{s}`" for s in largest(words, targets, value))
+        made = ", ".join(f"`{s}`" for s in largest(words, targets, value) if not s.startswith("_["))
         return (f"a statement for each: {made}",) if made else (TUPLE, ORDERED)
     if fn in (*_HALVES, *SINGLE) and len(names) > 1 and items and of in words.shapes:
         share, arguments = _share(words, words.shapes[of][-1], len(names)), value.partition("(")[2].rpartition(")")[0]

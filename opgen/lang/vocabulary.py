@@ -9,6 +9,7 @@ from opgen.lang.nodes import Assign
 
 UNCLEAR = "?"  # a size that was not understood
 FIRST = "0"  # where a tensor of one element is read
+ROWS, LAST = "rows", "last"  # other readings of a statement
 SPARE = "mpqrsuvwijk"  # letters for indices that a spec has no name for
 
 
@@ -49,7 +50,8 @@ class Vocabulary:
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
     left: Sequence[str] = ()  # the indices of the target at hand
     bound: Sequence[str] = ()  # those of the reductions around what is read
-    rows: bool = False  # integers at a position list rows, where they may as well pick one element of each
+    reading: str = ""  # `ROWS`: integers at a position list rows, where they may as well pick one element of each;
+    # `LAST`: tensors are joined along the last axis, where nothing says that it is not the first
     doubts: dict[str, None] = field(default_factory=dict)  # the integers of the statement that may do either
 
     def declare(self, name: str, shape: Sequence[str]) -> None:

@@ -31,7 +31,7 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     own = s.target.items is None and name not in notes.words.inputs  # an input that is updated is a new value
     if updated and not (own and {*at} - {"..."} and UNCLEAR not in at):
         return _completed(notes, s)
-    if not updated and _lack_an_index(notes, s):
+    if not updated and (_lack_an_index(notes, s) or _goes_on(notes.words, s)):
         return s  # told with the whole statement where it is lowered
     made = replace(s, target=target_of(name, at, s.target.span)) if updated else s
     places = by_place(notes.words, s, notes.left) if notes.plain else {}
@@ -100,6 +100,19 @@ def _lack_an_index(notes: Notes, s: Assign) -> bool:
     lacking = [i for a in nodes(s.value) if isinstance(a, Access) for i in _lacking(notes.words, a)]
     reduced = any(isinstance(n, Reduction) for n in nodes(s.value))
     return not reduced and any(i not in notes.left for i in lacking)
+
+
+def _goes_on(words: Vocabulary, s: Assign) -> bool:
+    """Whether an input is assigned as a whole, by steps: `h = a*h + x[t]`, where nothing binds `t`."""
+    own = words.letters.get(s.target.name, ())
+    if (
+        s.target.items is not None
+        or s.target.name not in words.given
+        or any(isinstance(n, Reduction) for n in nodes(s.value))
+    ):
+        return False
+    steps = (i.name for a in nodes(s.value) for i in _positions(a) if i.name not in own and not words.knows(i.name))
+    return {n.name for n in bare(words, s.value)} == {s.target.name} and any(not i[:1].isupper() for i in steps)
 
 
 def _lacking(words: Vocabulary, a: Access) -> tuple[str, ...]:

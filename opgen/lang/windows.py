@@ -1,4 +1,4 @@
-"""Convolutions and pools as other libraries call them, as the reductions over windows that they are.
+"""Convolutions, pools and sliding windows as other libraries call them, as the reductions over windows that they are.
 
 Nodes in, nodes out; None where a shape or an argument is not known for certain.
 """
@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from opgen.lang.habits import SLIDING
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Binder, Call, Expr, Name, Number, Product, Reduction, Sum, Text, Unary
 from opgen.lang.products import reindexed
 from opgen.lang.slices import total
-from opgen.lang.spread import Named, Spread, at, size_at
-from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.spread import Named, Spread, at, axis_of, size_at
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import SPARE, Vocabulary, letters
 from opgen.lang.walk import integer
 
 _CONV = re.compile(r"conv([123])d")
@@ -27,13 +29,19 @@ Value = Expr | tuple[Expr, ...] | None
 
 
 def windowed(words: Vocabulary, name: str, args: Sequence[Expr], named: Named) -> Spread | None:
-    """What a call of a convolution or of a pool means."""
+    """What a call means of a convolution, of a pool, or of windows along an axis."""
     if (found := _CONV.fullmatch(name)) and len(args) > 1:
         given = _named(_CONVOLVED, args[2:], named)
         return None if given is None else _convolved(words, args[0], args[1], given, int(found[1]))
     if (found := _POOL.fullmatch(name)) and args:
         given = _named(_POOLED, args[1:], named)
         return None if given is None else _pooled(words, args[0], given, _word(found[1]), int(found[2]))
+    if name in SLIDING and args:
+        given = _named(SLIDING[name], args[1:], {("dim" if k == "axis" else k): v for k, v in named.items()})
+        width, step = (None, None) if given is None else (given.get("size"), given.get("step", Number(1, args[0].span)))
+        if given is None or not isinstance(width, Expr) or not isinstance(step, Expr) or isinstance(width, Call):
+            return None
+        return _sliding(words, args[0], given.get("dim"), width, step)
     if (found := _GLOBAL.fullmatch(name)) and len(args) == 2 and integer(args[1]) == 1 and not named:
         whole = spelled(words, args[0])
         order, dims = layout(words, whole), int(found[2])
@@ -42,6 +50,24 @@ def windowed(words: Vocabulary, name: str, args: Sequence[Expr], named: Named) -
         over = tuple(Binder(i, None, whole.span) for i in order[-dims:])
         return Spread(Reduction(_word(found[1]), over, whole, whole.span, whole.span), order[:-dims])
     return None
+
+
+def _sliding(words: Vocabulary, of: Expr, axis: Value, width: Expr, step: Expr) -> Spread | None:
+    """Windows along an axis, which count along it, and the places in them along a last axis of their own."""
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    index = axis_of(words, order, axis, -1) if order else None
+    size = None if index is None else size_at(words, whole, index)
+    if index is None or size is None:
+        return None
+    here, one = of.span, integer(step) == 1
+    wishes = (*letters((unparse(width),), words.instead), "r", *SPARE)  # as what is as long as a window is read
+    place = next(c for c in wishes if c not in (*order, *words.left, *words.bound) and not words.knows(c))
+    start: Expr = Name(index, here) if one else Product((("*", Name(index, here)), ("*", step)), here)
+    read = at(whole, index, Sum((("+", start), ("+", Name(place, here))), here))
+    rest = total([(1, size), (-1, width)], here)
+    count = rest if one else Product((("*", rest), ("//", step)), here)
+    return Spread(read, (*order, place), {index: total([(1, count), (1, Number(1, here))], here), place: width})
 
 
 def _word(kind: str) -> str:

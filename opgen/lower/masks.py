@@ -54,11 +54,12 @@ def _is_condition(f: Frame, e: Expr) -> bool:
     match e:
         case Name(name=name) | Access(name=name):
             known = f.state.tensors.get(name)
-            return known is not None and known.kind is Kind.BOOL and name not in f.args
+            return known is not None and known.kind is Kind.BOOL and not known.running and name not in f.args
         case Compare(operands=(Name(name=name), *_)) if name not in f.state.tensors:
             return False
         case Compare() | Logic():
-            return any(name in f.state.tensors for name in names_read(e))
+            read = [f.state.tensors[name] for name in names_read(e) if name in f.state.tensors]
+            return bool(read) and not any(known.running for known in read)  # what goes on has no kind so far
         case Unary(op="not", operand=operand):
             return _is_condition(f, operand)
         case _:

@@ -24,6 +24,7 @@ from opgen.lower.kinds import promote
 from opgen.lower.recurrence_ends import is_last
 from opgen.lower.recurrence_follow import followed
 from opgen.lower.recurrence_kinds import Kinds, settled
+from opgen.lower.recurrence_parts import begins_whole
 from opgen.lower.recurrence_ranks import read_whole
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
 from opgen.lower.recurrence_slips import another_statement, by_number, misplaced, nothing_goes_on, one_back
@@ -127,8 +128,8 @@ def _placed(g: _Group) -> bool:
             hint = f"every name of a recurrence has an index like `{lacks}` on the left"
             g.error(f"`{n}` does not run along `{lacks}`", s, hint)
             return False
-    starts = [(n, s) for n, found in g.starts.items() for s in found]
-    good = every(aligned(g.d, g.bodies[n], s, g.places[n], g.bag) for n, s in starts)
+    good = every(aligned(g.d, g.bodies[n], s, g.places[n], g.bag) for n, found in g.starts.items() for s in found)
+    good = good and every(begins_whole(g.d, g.bodies[n], s, g.places[n], g.steps, g.bag) for n, s in g.starts.items())
     return good and every(all(_start_placed(g, n, s) for s in found) for n, found in g.starts.items())
 
 

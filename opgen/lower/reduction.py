@@ -250,7 +250,8 @@ def check_index_name(f: Frame, b: Binder) -> bool:
         own = statement_at(f.decl.forward, b.span) if b.extent is None else None
         along = own is not None and size_of(f.decl, own, b.name)
         shape = f.decl.shapes.get(b.name, ())
-        alone = shape != () and BATCH not in shape
+        given = next((s.target.items for s in f.decl.forward if s.target.name == b.name and s.target.items), ())
+        alone = (shape != () and BATCH not in shape) or (given != () and not any(isinstance(i, Dots) for i in given))
         line = with_letter(own, b.name, letter, alone=alone) if own is not None and along else None
         hints = [f"use another letter, such as `{letter}`" + (f": `{line}`" if line else "")]
         if own is not None and line and "#" not in own.span.text:

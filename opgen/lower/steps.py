@@ -16,6 +16,7 @@ from opgen.ir.scalar import Batch
 from opgen.lang.circles import accesses, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.vocabulary import letters
 from opgen.lang.walk import nodes, operands, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.step_before import means_before
@@ -62,6 +63,8 @@ def _is_after(loop: _Loop, s: Assign) -> bool:
 def unbound(d: Declarations, s: Assign) -> tuple[str, ...]:
     """The indices on the right of a statement that nothing binds."""
     bound = {i.name for i in s.target.items or () if isinstance(i, Binder)}
+    if s.target.items is None and s.target.name in d.inputs:
+        bound |= {*_letters(d, s.target.name)}
     known = {*_taken(d), *CONSTANTS}
     found = (n.name for n in _loose(s.value, frozenset(bound), within=False))
     return tuple(dict.fromkeys(n for n in found if n not in known and not n[:1].isupper()))
@@ -174,12 +177,14 @@ def _laid_out(
         return None
     for n, s in bodies.items():
         old: Items = s.target.items or ()
-        if s.target.items is None and any(isinstance(i, Dots) for a in at for i in a.items):
+        if s.target.items is None and n in d.inputs:
+            old = tuple(Dots(s.span) if i == "..." else Binder(i, None, s.span) for i in _letters(d, n))
+        elif s.target.items is None and any(isinstance(i, Dots) for a in at for i in a.items):
             old = (Dots(s.target.span),)
         place = next((k for a in at if (k := _after(a, index, old)) is not None), None)
         if place is None or any(isinstance(i, Binder) and i.name == index for i in old):
             return None
-        if any(len(a.items) != len(old) for a in accesses((*d.forward, *d.backward), (n,))):
+        if any(len(a.items) != len(old) for a in accesses((*d.forward, *d.backward), (n,)) if a.items):
             return None
         sized = _sized(old, starts[n].target.items or () if n in starts else ())
         items[n] = (*sized[:place], Binder(index, None, s.target.span), *sized[place:])
@@ -188,6 +193,11 @@ def _laid_out(
         wishes = (wished, "y", "output", *(f"{wished}{k}" for k in range(2, 99)))
         names[n] = n if n == wished and n not in d.inputs else next(w for w in wishes if w not in taken)
     return _Loop(d, block, index, bodies, starts, names, items, places)
+
+
+def _letters(d: Declarations, name: str) -> tuple[str, ...]:
+    """The indices at which a tensor is read that has a shape."""
+    return letters(["..." if isinstance(size, Batch) else text.position(size) for size in d.shapes[name]], {})
 
 
 def _sized(items: Items, stated: Items) -> Items:
@@ -204,14 +214,17 @@ def _place(a: Access, index: str) -> int | None:
 
 
 def _after(a: Access, index: str, items: Items) -> int | None:
-    """Where the index of the steps stands among the positions of a name, as it does in a read; None if unclear."""
+    """Where the index of the steps stands among the positions of a name, as it does in a read; None if unclear.
+
+    Beside none of them it stands first, and behind a batch.
+    """
     place = _place(a, index)
     assert place is not None
     before = {"..." if isinstance(i, Dots) else i.name for i in a.items[:place] if isinstance(i, Dots | Name)}
     behind = {"..." if isinstance(i, Dots) else i.name for i in a.items[place + 1 :] if isinstance(i, Dots | Name)}
     own = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else "" for i in items]
     if own and not {*own} & (before | behind):
-        return None
+        return None if before or behind else int(own[0] == "...")
     return max((k + 1 for k, i in enumerate(own) if i in before), default=0)
 
 
@@ -337,9 +350,13 @@ def _moved(loop: _Loop, value: Expr, back: dict[str, int], at: Expr | None = Non
     """A value that reads the names of the loop so many steps back."""
 
     def step(e: Expr) -> Expr | None:
+        if isinstance(e, Access) and e.name in loop.d.inputs and e.name not in loop.bodies:
+            own = _letters(loop.d, e.name)
+            lacks = () if "..." in own or any(isinstance(i, Dots) for i in e.items) else own[len(e.items) :]
+            return replace(e, items=(*e.items, *(Name(i, e.span) for i in lacks))) if lacks else None
         if not isinstance(e, Name | Access) or e.name not in loop.bodies:
             return None
-        items = e.items if isinstance(e, Access) else _old(loop, e.name)
+        items = e.items if isinstance(e, Access) and e.items else _old(loop, e.name)
         return _read(loop, e.name, items, at or _less(loop, back[e.name]))
 
     return transform(value, step)

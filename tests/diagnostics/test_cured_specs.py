@@ -70,8 +70,8 @@ SPECS = [
     ),
     (
         whole("inputs: {x: {shape: [..., T]}}", "y[..., t] = cummin[t](x[..., t])"),
-        {"y[..., t] = cummin[t](x[..., t])": "m[..., -1] = inf\n  m[..., t] = min(m[..., t - 1], x[..., t])"},
-        ["m"],
+        {"y[..., t] = cummin[t](x[..., t])": "y[..., -1] = inf\n  y[..., t] = min(y[..., t - 1], x[..., t])"},
+        ["y"],
     ),
     (
         whole("inputs: [x]\nparams: {mode: {choices: [a, b]}}", 'if mode == "a":', "  y = x", "else:", "  y = 2*x"),

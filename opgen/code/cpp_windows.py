@@ -42,11 +42,13 @@ class Windows:
     def accesses(self) -> tuple[Access, ...]:
         return (*(a for a, _ in self.found.others), *self.found.beside, *self.found.numbers)
 
-    def lane(self) -> Lane:
-        """What a lane does with what it reads, once it is known what that is called."""
-        lines = self.scope.lines
-        names = [lines[a.number, r.fill][0] for a, r in self.found.others]
-        return Lane.of(self.scope, self.accs, (*names, *(a.name for a in (*self.found.beside, *self.found.numbers))))
+    def lane(self) -> Lane | None:
+        """What a lane does with what it reads, once it is known what that is called; it has a value for each column."""
+        lines = [self.scope.lines.get((a.number, r.fill), ("", False)) for a, r in self.found.others]
+        if not all(differs for _, differs in lines):
+            return None
+        plain = (a.name for a in (*self.found.beside, *self.found.numbers))
+        return Lane.of(self.scope, self.accs, (*(name for name, _ in lines), *plain))
 
     def around(
         self, lane: Lane, lines: list[str], runs: list[str], inner: str, numbers: tuple[dict[str, int], Sequence[str]]

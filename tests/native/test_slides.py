@@ -18,7 +18,12 @@ pytestmark = [pytest.mark.thorough, needs_compiler]
 
 SLIDES = """
 op: slides
-inputs: {x: {shape: [..., C, L]}, w: {shape: [C, K]}, plane: {shape: [..., H, W]}, part: {shape: [I, J]}}
+inputs:
+  x: {shape: [..., C, L]}
+  w: {shape: [C, K]}
+  plane: {shape: [..., H, W]}
+  part: {shape: [I, J]}
+  u: {shape: [K]}
 params: {padding: {type: int, default: 0, domain: padding >= 0}, apart: {type: int, default: 1, domain: apart > 0}}
 dims:
   P: L + 2*padding - apart*(K - 1)
@@ -28,11 +33,13 @@ outputs:
   line: {shape: [..., C, P]}
   most: {shape: [..., C, P]}
   area: {shape: [..., R, S]}
+  thin: {shape: [..., C, P]}
   before: {shape: [..., C, L]}
 forward: |
   line[..., c, p] = sum[k](pad(x[..., c, p + k*apart - padding], 0)*w[c, k])
   most[..., c, p] = max[k](pad(x[..., c, p + k*apart - padding], -1)*w[c, k])
   area[..., r, s] = sum[i, j](pad(plane[..., r + i, s + j - padding], 0)*part[i, j])
+  thin[..., c, p] = sum[k < K](pad(x[..., c, p + k*apart - padding], 0)*pad(u[2*k], 1))
   before[..., c, l] = sum[k](where(l - k >= 0 and l - k < L, exp(x[..., c, l - k])*w[c, k], 0))
 """
 LINE = """
@@ -76,7 +83,7 @@ def close(dtype: torch.dtype, terms: int) -> dict[str, float]:
 @pytest.mark.parametrize("length", [51, 63, 1100])
 def test_slides(made: ModuleType, length: int, taps: int, padding: int, apart: int, dtype: torch.dtype) -> None:
     torch.manual_seed(length)
-    shapes = (2, 3, length), (3, taps), (2, 5, length), (2, min(taps, 5))
+    shapes = (2, 3, length), (3, taps), (2, 5, length), (2, min(taps, 5)), (taps,)
     leaves = [torch.randn(s).to(dtype).requires_grad_() for s in shapes]
     results = {}
     for backend, as_dtype in (("native", dtype), ("torch", torch.float64)):
@@ -86,14 +93,14 @@ def test_slides(made: ModuleType, length: int, taps: int, padding: int, apart: i
             weights = [(torch.arange(o.numel()) % 5 - 1).to(as_dtype).reshape(o.shape) for o in out]
             results[backend] = [*out, *torch.autograd.grad(out, mine, weights)]
     for ours, right in zip(*results.values(), strict=True):
-        terms = taps * length if right.shape in (leaves[1].shape, leaves[3].shape) else taps
+        terms = taps * length if right.shape in {leaves[k].shape for k in (1, 3, 4)} else taps
         torch.testing.assert_close(ours.double(), right, **close(dtype, terms))
 
 
 def test_slides_of_other_strides(made: ModuleType) -> None:
     torch.manual_seed(0)
     x, w, plane, part = torch.randn(80, 3, 2), torch.randn(6, 3), torch.randn(60, 2, 5), torch.randn(3, 2)
-    leaves = x.permute(2, 1, 0)[..., ::2], w[::2].mT, plane.permute(1, 2, 0), part.mT
+    leaves = x.permute(2, 1, 0)[..., ::2], w[::2].mT, plane.permute(1, 2, 0), part.mT, torch.randn(6)[::2]
     with importlib.import_module("of_windows._runtime").use_backend("native"):
         found = made.slides(*leaves, padding=1)
         apart = made.slides(*(t.contiguous() for t in leaves), padding=1)

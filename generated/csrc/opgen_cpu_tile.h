@@ -183,8 +183,13 @@ OPGEN_INLINE void strips(const Group& group, int64_t size, const Strip& strip) {
   using std::integral_constant;
   constexpr integral_constant<int, 1> one;
   if (row_group > 1 && group.full()) {
-    for (int64_t at = 0; at < size; at += lane_count)
-      strip(integral_constant<int, row_group>(), integral_constant<int, lane_count>(), group.first, at);
+    constexpr integral_constant<int, row_group> rows;
+    int64_t at = 0;
+#if defined(__AVX512F__)  // sums of two vectors for each row, as one would wait for itself
+    for (; at + 2 * lane_count <= size; at += 2 * lane_count)
+      strip(rows, integral_constant<int, 2 * lane_count>(), group.first, at);
+#endif
+    for (; at < size; at += lane_count) strip(rows, integral_constant<int, lane_count>(), group.first, at);
     return;
   }
   for (int64_t r = group.first; r < group.last; ++r) {

@@ -177,16 +177,17 @@ OPGEN_INLINE void sum_strip(T (&part)[Rows][Width], int64_t row, int64_t begin, 
   }
 }
 
-// Calls strip(rows, width, row, at) for all rows of a group and places up to a padded size.
+// Calls strip(rows, width, row, at) for all rows of a group and places up to a padded size; `count`: the terms of a
+// sum.
 template <typename Strip>
-OPGEN_INLINE void strips(const Group& group, int64_t size, const Strip& strip) {
+OPGEN_INLINE void strips(int64_t count, const Group& group, int64_t size, const Strip& strip) {
   using std::integral_constant;
   constexpr integral_constant<int, 1> one;
   if (row_group > 1 && group.full()) {
     constexpr integral_constant<int, row_group> rows;
     int64_t at = 0;
-#if defined(__AVX512F__)  // sums of two vectors for each row, as one would wait for itself
-    for (; at + 2 * lane_count <= size; at += 2 * lane_count)
+#if defined(__AVX512F__)  // long sums of two vectors for each row, as one would wait for itself
+    for (; count >= lane_count && at + 2 * lane_count <= size; at += 2 * lane_count)
       strip(rows, integral_constant<int, 2 * lane_count>(), group.first, at);
 #endif
     for (; at < size; at += lane_count) strip(rows, integral_constant<int, lane_count>(), group.first, at);
@@ -228,7 +229,7 @@ OPGEN_INLINE void dot_strip(int64_t count, int64_t row, int64_t at, Points<T>& t
 // to(r, i) = the sum of body(r, k, i) over k < count, for the rows of a group and all points of a tile.
 template <typename T, typename Body>
 OPGEN_INLINE void dots(int64_t count, const Group& group, Points<T>& to, const Body& body) {
-  strips(group, tile_width,
+  strips(count, group, tile_width,
          [&](auto rows, auto width, int64_t row, int64_t at) { dot_strip<rows(), width()>(count, row, at, to, body); });
 }
 
@@ -244,7 +245,7 @@ OPGEN_INLINE void weigh_strip(int64_t count, int64_t row, int64_t at, int64_t si
 // to[r * size + i] += the sum of body(r, k, i) over k < count, for the rows of a group and all i below a padded size.
 template <typename T, typename Body>
 OPGEN_INLINE void weigh(int64_t count, const Group& group, int64_t size, const Totals<T>& to, const Body& body) {
-  strips(group, size, [&](auto rows, auto width, int64_t row, int64_t at) {
+  strips(count, group, size, [&](auto rows, auto width, int64_t row, int64_t at) {
     weigh_strip<rows(), width()>(count, row, at, size, to, body);
   });
 }

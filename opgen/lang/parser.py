@@ -29,18 +29,12 @@ from opgen.lang.lexer import T
 from opgen.lang.loop_parser import LoopParser
 from opgen.lang.new_values import NewValue, as_new, name_new, tell_below
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
+from opgen.lang.position_groups import without_groups
 from opgen.lang.primes import note_primes
 from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slices_left import by_component
-from opgen.lang.slips import (
-    assigned_targets,
-    bracketed,
-    end_of_foreign,
-    is_assigned,
-    is_foreign,
-    last_case,
-)
+from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign, last_case
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
@@ -121,7 +115,7 @@ class _Parser(LoopParser):
         self.words.bound = self.idioms.bound
         note_primes(self.idioms, self.rest())
         known = {name: new for name, new in self.words.renewed.items() if new in self.words.letters}
-        s = self.idioms.in_small_letters(self.statement())
+        s = self.idioms.in_small_letters(without_groups(self.idioms, self.statement()))
         if s.guard is not None:  # perhaps another case of the same value
             known.pop(s.target.name, None)
         meant = name_new(self.words, s)

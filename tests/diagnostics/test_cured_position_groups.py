@@ -58,3 +58,8 @@ def test_a_group_of_unknown_parts_is_no_product(line: str) -> None:
 
 def test_a_factor_beside_an_index_is_still_one() -> None:
     assert said(whole("inputs: {x: {shape: [N, M]}}", "y[n, k < 2] = x[n, (2 k)]"))[-1].endswith("x[n, (2*k)]")
+
+
+@pytest.mark.parametrize("line", ["y[dst[e], d] += x[e, d]", "y[e, d] = x[dst[e], d]"])
+def test_what_stands_at_a_position_is_declared_with_integers(line: str) -> None:
+    assert "inputs: {dst: {shape: [E], dtype: int}}" in said(whole("inputs: {x: {shape: [N, D]}}", line))

@@ -8,7 +8,7 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -377,10 +377,15 @@ def parse_statements(
     return found, tuple(parser.lost)
 
 
-def parse_expression(f: Formula, bag: Bag, known: Collection[str] = ()) -> Expr | None:
-    """One expression, such as the value of a derived dim or of a function; `known`: all names, where these are told."""
+def parse_expression(
+    f: Formula, bag: Bag, known: Collection[str] = (), shapes: Mapping[str, tuple[str, ...]] | None = None
+) -> Expr | None:
+    """One expression, such as the value of a derived dim or of a function; `known`: all names, where these are told.
+
+    `shapes`: those of tensors, whose sizes it may name.
+    """
     before = len(bag.items)
-    parser = _Parser(f, bag, Vocabulary(assigned=known))
+    parser = _Parser(f, bag, Vocabulary(dict(shapes or {}), assigned=known))
     while parser.token.kind is T.NEWLINE:
         parser.advance()
     try:

@@ -63,3 +63,8 @@ def test_a_factor_beside_an_index_is_still_one() -> None:
 @pytest.mark.parametrize("line", ["y[dst[e], d] += x[e, d]", "y[e, d] = x[dst[e], d]"])
 def test_what_stands_at_a_position_is_declared_with_integers(line: str) -> None:
     assert "inputs: {dst: {shape: [E], dtype: int}}" in said(whole("inputs: {x: {shape: [N, D]}}", line))
+
+
+def test_a_default_names_the_dim_whose_size_is_meant() -> None:
+    fields = 'inputs: {x: {shape: [N, D]}}\nparams: {s: {type: float, default: "x.shape[-1] ** 0.5"}}'
+    assert "D**0.5" in said(whole(fields, "y[n, d] = x[n, d]*s"))

@@ -7,6 +7,7 @@ import unicodedata
 
 _MARKS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot", "\u2032": "prime"}
 _CALLED = {"lamda": "lam"}  # Unicode's word; `lambda` is none that Python lets be a name
+_FUNCTIONS = {"\u03c3": "sigmoid"}  # letters that are functions where they stand before parentheses
 
 _PROSE = re.compile(
     r"""(?<!\S)\#.*                                                    # a comment
@@ -20,10 +21,12 @@ def is_named(word: str, spec: str) -> bool:
     return bool(word) and re.search(rf"\b{re.escape(word)}\b", _PROSE.sub("", spec)) is not None
 
 
-def as_declared(name: str, spec: str) -> str:
+def as_declared(name: str, spec: str, *, called: bool = False) -> str:
     """What a name that a formula reads is called in ASCII letters: as where it is declared, if it is; else empty."""
     word = in_ascii(name) or ""
     declared = re.search(rf"(?<!\w){re.escape(name)}\s*:", spec) is not None
+    if called and not declared and name in _FUNCTIONS:
+        return _FUNCTIONS[name]
     return word + "_" * (declared and is_named(word, spec))
 
 

@@ -15,6 +15,7 @@ from opgen.lang.lexer import T, Token
 from opgen.lang.lists import ListParser
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Power
 from opgen.lang.other_signs import equal
+from opgen.lang.position_groups import as_group, group_at
 from opgen.lang.ranges import ITERATOR, begins_below_0, iterated, over_iterators
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.unparse import unparse
@@ -48,6 +49,10 @@ class BracketParser(ListParser):
                 items.append(Dots(dots.span))
             elif brace := self.accept("{"):
                 items.append(self.iterator(brace))
+            elif picks is None and (group := group_at(self.words, self.tokens, self.at)):
+                self.skip_to(group[-1].span.end)
+                self.expect(")")
+                items.append(as_group(group))
             else:
                 item = None if self.token.is_op(":") else self.expression()
                 if picks is not None and isinstance(item, Name) and (self.token.is_op("=") or self.token.is_word("in")):

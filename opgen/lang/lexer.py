@@ -213,7 +213,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         hints = latex
     elif char.isalpha():
         at, word = _whole_name(f, at, word, tokens)
-        shown, named = f"`{word}`", as_declared(word, f.source.text)
+        shown, named = f"`{word}`", as_declared(word, f.source.text, called=f.text[end : end + 1] == "(")
         hints = (f"names are made of ASCII letters, digits and `_`{f': `{named}`' if named else ''}",)
     elif char in _SIGNS:
         hints = (_SIGNS[char],)

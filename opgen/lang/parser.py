@@ -8,7 +8,7 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -29,18 +29,12 @@ from opgen.lang.lexer import T
 from opgen.lang.loop_parser import LoopParser
 from opgen.lang.new_values import NewValue, as_new, name_new, tell_below
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
+from opgen.lang.position_groups import without_groups
 from opgen.lang.primes import note_primes
 from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slices_left import by_component
-from opgen.lang.slips import (
-    assigned_targets,
-    bracketed,
-    end_of_foreign,
-    is_assigned,
-    is_foreign,
-    last_case,
-)
+from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign, last_case
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
@@ -121,7 +115,7 @@ class _Parser(LoopParser):
         self.words.bound = self.idioms.bound
         note_primes(self.idioms, self.rest())
         known = {name: new for name, new in self.words.renewed.items() if new in self.words.letters}
-        s = self.idioms.in_small_letters(self.statement())
+        s = self.idioms.in_small_letters(without_groups(self.idioms, self.statement()))
         if s.guard is not None:  # perhaps another case of the same value
             known.pop(s.target.name, None)
         meant = name_new(self.words, s)
@@ -383,10 +377,15 @@ def parse_statements(
     return found, tuple(parser.lost)
 
 
-def parse_expression(f: Formula, bag: Bag, known: Collection[str] = ()) -> Expr | None:
-    """One expression, such as the value of a derived dim or of a function; `known`: all names, where these are told."""
+def parse_expression(
+    f: Formula, bag: Bag, known: Collection[str] = (), shapes: Mapping[str, tuple[str, ...]] | None = None
+) -> Expr | None:
+    """One expression, such as the value of a derived dim or of a function; `known`: all names, where these are told.
+
+    `shapes`: those of tensors, whose sizes it may name.
+    """
     before = len(bag.items)
-    parser = _Parser(f, bag, Vocabulary(assigned=known))
+    parser = _Parser(f, bag, Vocabulary(dict(shapes or {}), assigned=known))
     while parser.token.kind is T.NEWLINE:
         parser.advance()
     try:

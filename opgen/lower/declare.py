@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Span
@@ -129,7 +129,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     lost = (*lost, *lost_back)
     known = tuple(dict.fromkeys((*sizes, *derived, *named_within(t.shape for t in spec.inputs))))
     declared = shapes_of_outputs(spec, params, known, bag)
-    defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
+    defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag, words.shapes)) is not None}
     if not forward and not isinstance(spec.forward, Callee):
         return None
     spans = {str(o.name): o.span for o in spec.outputs or ()}
@@ -207,12 +207,12 @@ def _alike(words: Vocabulary, outputs: tuple[str, ...]) -> None:
         known |= {f"grad_{n}": known[n] for n in outputs if n in known}
 
 
-def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
+def _default(p: ParamSpec, bag: Bag, shapes: Mapping[str, tuple[str, ...]]) -> tuple[Expr, ...] | None:
     """The parsed default; None where there is none or where it is a word."""
     if p.default is None or p.type == "str":
         return None
     formulas = p.default if isinstance(p.default, tuple) else (p.default,)
-    found = tuple(parse_expression(f, bag) for f in formulas)
+    found = tuple(parse_expression(f, bag, shapes=shapes) for f in formulas)
     return tuple(e for e in found if e is not None) if None not in found else None
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from opgen.lang import latex, latex_lines
+from opgen.schema.reductions import REDUCTIONS
 
 _AROUND = re.compile(r"^\s*(?:\$\$?|\\\(|\\\[)\s*|\s*(?:\$\$?|\\\)|\\\])\s*$")
 _WORDS = re.compile(r"\\(?:mathrm|mathbf|mathit|operatorname|text|textrm|textbf|vec|boldsymbol)\{\s*(\w+)\s*\}")
@@ -17,7 +18,9 @@ _NOTHING = re.compile(r"\\(?:left|right|displaystyle|,|;|:|!)(?![A-Za-z])")
 _TURNED = re.compile(r"(?<=[A-Za-z0-9])(?:\s*\^\s*(?:\{\s*(?:T|\\top|\\intercal)\s*\}|T\b|\\top\b)|\u1d40|\u22a4)")
 _INDEXED = re.compile(r"\[|\\(?:sum|prod)|[A-Z]\w*?_(?:\{?(?:[a-z]{2}|[ijkn])\}?(?!\w)|\{[a-z](?:\s*,\s*[a-z])+\})")
 _GLUED = re.compile(r"(?<![A-Za-z0-9_\\])([A-Z])([A-Z](?=\s*\^|\u1d40|\u22a4|\.T)|[a-z](?![\w(\[]))")  # `QK^T`, `Wx`
-_SIGMOID = re.compile(r"\\sigma(?=\s*\()")
+_SIGMOID = re.compile(r"(?:\\sigma|\u03c3)(?=\s*\()")
+_ROW = r"[A-Za-z]\w*\[(?:[^\[\]:,]+,\s*)*:(?:\s*,[^\[\]:,]+)*\]"  # read along one whole axis
+_OF_ROWS = re.compile(rf"(?<![\w.])(?:dot\(\s*({_ROW})\s*,\s*({_ROW})\s*\)|({_ROW})\s*[*\u00b7\u22c5@]?\s*({_ROW}))")
 _NAMED = re.compile(r"([A-Za-z]+)_\{([a-z]\w*)\}")
 _OF = re.compile(r"(?P<name>[A-Za-z]\w*)\s*\((?P<given>[\w\s,;]*)\)\s*:?=(?!=)\s*(?P<value>.+)")
 _MATRIX = r"[A-Z]\w*(?:\.T)?"
@@ -29,8 +32,27 @@ _INDEX = re.compile(r"(?<![\w.])[a-z]\w*")
 def plain(formula: str) -> str:
     """The lines of a formula in the notation of drafts; one without `=` stays without."""
     lines = [_AROUND.sub("", line).strip() for line in formula.strip().splitlines()]
-    made = [_line(line) for line in lines if line]
+    made = [_line(_contracted(line)) for line in lines if line]
     return "\n".join(_small(made))
+
+
+def _contracted(line: str) -> str:
+    """A line with products of two rows as sums over their axis: `s[i, j] = q[i, :] * k[j, :]`.
+
+    The target has no such axis: its indices all stand on the right. What is reduced already stays as it is.
+    """
+    left, _, right = line.partition("=")
+    items = re.findall(r"\w+", left.partition("[")[2])
+    free = not items or ":" in left or any(not re.search(rf"(?<!\w){i}(?!\w)", right) for i in items)
+    if free or ":" in _OF_ROWS.sub("", right) or any(w in REDUCTIONS for w in re.findall(r"(\w+)\s*\(", right)):
+        return line
+    index = next(c for c in "dkmpqruv" if not re.search(rf"(?<!\w){c}(?!\w)", line))
+
+    def summed(m: re.Match[str]) -> str:
+        first, second = (part.replace(":", index) for part in m.groups() if part is not None)
+        return f"sum[{index}]({first}*{second})"
+
+    return f"{left}={_OF_ROWS.sub(summed, right)}"
 
 
 def _line(line: str) -> str:

@@ -30,7 +30,17 @@ def undeclared(f: Frame, e: Access) -> tuple[str, ...]:
     if small := in_small_letters(f, e):
         return small
     own = in_gradient(f, unparse(e))
-    return (own or f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
+    integers = ", dtype: int" if _is_position(f, e.name) else ""
+    return (own or f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}{integers}}}}}`",)
+
+
+def _is_position(f: Frame, name: str) -> bool:
+    """Whether a tensor is read as a position, or as a part of one, on either side of `=`."""
+    statements = (*f.decl.forward, *f.decl.backward)
+    places = [i for s in statements for i in s.target.items or () if not isinstance(i, Binder | Dots)]
+    reads = (a for s in statements for a in nodes(s.value) if isinstance(a, Access))
+    places += [i for a in reads for i in a.items if not isinstance(i, Dots)]
+    return any(isinstance(n, Access) and n.name == name for i in places for n in nodes(i))
 
 
 def known_word(f: Frame, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opgen.diagnostics.letters import in_ascii, is_named
-from tests.diagnostics.cures import diagnosed, whole
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,10 @@ def test_a_name_is_spelt_alike_where_it_is_declared_and_read(other: str) -> None
     declared, read = diagnosed(whole(fields, "y[n] = \u03b3*x[n]"))
     assert declared.hints[0] == f"write `{named}`"
     assert read.hints == (f"names are made of ASCII letters, digits and `_`: `{named}`",)
+
+
+def test_the_sign_of_a_sigmoid_before_parentheses_is_that_function() -> None:
+    line = "y[n] = \u03c3(g[n])"
+    text = whole("inputs: {g: {shape: [N]}}", line)
+    assert said(text)[-1] == "sigmoid"
+    built(text.replace("\u03c3", "sigmoid"))

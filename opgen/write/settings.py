@@ -197,7 +197,10 @@ def _settings(out: Path, bag: Bag) -> Settings:
         told, span = (
             (str(e), None) if at is None else (str(e)[: at.start()], _at(Source(_shown(path), text), *at.groups()))
         )
-        bag.error("OPG508", f"{_shown(path)} cannot be read: {told}", span, hints=["it has to be TOML in UTF-8"])
+        line = text.split("\n")[int(at[1]) - 1] if at else ""
+        bare = re.fullmatch(r"\s*([\w-]+)\s*=\s*([A-Za-z_.][\w./-]*)\s*", line)
+        hint = f'write `{bare[1]} = "{bare[2]}"`' if bare else "it has to be TOML in UTF-8"
+        bag.error("OPG508", f"{_shown(path)} cannot be read: {told}", span, hints=[hint])
         return Settings()
     source = Source(_shown(path), text)
     table = _table(content).get("tool", {})

@@ -89,6 +89,7 @@ def test_a_namespace_is_stated_in_the_settings_or_in_the_call(tmp_path: Path) ->
         ("[tool.opgen]\ncuda = []\n", 2, ("[] cannot be the compute capabilities", "one or a list")),
         ("[tool.opgen\n", 1, ("cannot be read",)),
         ('[tool.opgen]\nout = "gen\n', 2, ("cannot be read: Illegal character",)),
+        ("[tool.opgen]\nout = src/ops\n", 2, ("cannot be read", 'write `out = "src/ops"`')),
         ('[tool.opgen]\nnamespace = "my-ns"\n', 2, ('write `namespace = "my_ns"`',)),
         ("tool = 3\n", None, ()),
         ('[tool.opgen]\nout = "my-ops"\n', 2, ("'my-ops' cannot be the output folder", 'write `out = "my_ops"`')),

@@ -72,7 +72,8 @@ def command(
     chosen = paths or default_specs("build")
     if (fit := importable(out)) != out:
         message = f"'{out}' cannot be the output folder: Python imports no package of that name as this one"
-        raise UserError((Diagnostic("OPG508", message, None, hints=[f"write {shlex.join(['--out', str(fit)])}"]),))
+        hint = f"write {shlex.join(['--out', str(fit)])}"
+        raise UserError((Diagnostic("OPG508", message, None, hints=(hint,)),))
 
     def once() -> int:
         return _build(

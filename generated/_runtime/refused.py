@@ -188,9 +188,7 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
     return f"{tensor and '; write '}{tensor}" + (f"; params are keywords: {' or '.join(taking)}" if taking else "")
 
 
-def _repeated(
-    d: Definition, name: str, wanted: str, value: Any, given: Sequence[Any], params: Sequence[Any]
-) -> str:
+def _repeated(d: Definition, name: str, wanted: str, value: Any, given: Sequence[Any], params: Sequence[Any]) -> str:
     """How a number is passed where as many as the check of a call asks for are taken; empty elsewhere."""
     each = wanted.partition(" | ")[0].removeprefix("Sequence[").removesuffix("]")
     if not wanted.startswith("Sequence[") or not _is(each, value):

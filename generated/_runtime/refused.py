@@ -59,6 +59,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         told = fault(wanted, value)
         if told:
             one_of = _choices(d, name, given, params) if wanted == "str" else ""
+            one_of = one_of or _repeated(d, name, wanted, value, given, params)
             return TypeError(f"{d.name}: {name} must be {one_of or told}")
     for (name, _), value in zip(expected, values, strict=False):
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
@@ -185,6 +186,18 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
     alike = [(n, k) for n, k in alike if k in _KINDS and (k == "bool") == isinstance(wrong, bool)]
     taking = [f"{n}={wrong!r}" for n, k in alike if _is(k, wrong) and not (tensor and k == "float")]
     return f"{tensor and '; write '}{tensor}" + (f"; params are keywords: {' or '.join(taking)}" if taking else "")
+
+
+def _repeated(d: Definition, name: str, wanted: str, value: Any, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """How a number is passed where as many as the check of a call asks for are taken; empty elsewhere."""
+    each = wanted.partition(" | ")[0].removeprefix("Sequence[").removesuffix("]")
+    if not wanted.startswith("Sequence[") or not _is(each, value):
+        return ""
+    told = _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, given), _with(d, params, name, ()))
+    count = re.match(rf"{name} must have (\d+) elements", told)
+    if count is None:
+        return ""
+    return f"{count[1]} {each}s; write {name}={(value,) * int(count[1])!r}"
 
 
 def _misspelt(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any], word: str) -> str:

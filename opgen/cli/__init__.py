@@ -57,6 +57,11 @@ _FOLDERS = (
     "--outdir", "--target", "--target-dir", "--dest", "--dest-dir", "--destination", "--dir", "--directory", "--folder",
 )  # fmt: skip
 _FILES = ("--out", "-o", "--output", "--file", "--save", "--to", *_FOLDERS)  # and the file
+_INSTEAD = {  # what other tools call what a command does otherwise, or does anyway
+    ("lint", "--check"): "; opgen lint writes nothing without --fix, so that it needs none",
+    **dict.fromkeys((("build", "--dry-run"), ("build", "--dry_run")), "; did you mean --check, or --diff?"),
+    **dict.fromkeys((("list", "--json"), ("lint", "--json"), ("build", "--json")), "; did you mean --format json?"),
+}
 _PRINTING = ("explain", "schema", "show")  # to stdout, whatever is asked of them
 
 
@@ -104,7 +109,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = group.main(arguments, prog_name="opgen", standalone_mode=False, obj=tuple(arguments))
     except click.ClickException as e:
-        if isinstance(e, click.NoSuchOption) and e.ctx and (not e.possibilities or e.option_name in _FOLDERS):
+        if isinstance(e, click.NoSuchOption) and e.ctx and _is_ours(e):
             e = click.NoSuchOption(e.option_name, _no_option(e.option_name, e.ctx), ctx=e.ctx)
         if isinstance(e, click.BadOptionUsage) and (words := _choices(e.option_name, arguments)):
             e = click.BadOptionUsage(e.option_name, f"{e.message.rstrip('.')}: one of {', '.join(words)}", e.ctx)
@@ -122,10 +127,18 @@ def run(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _is_ours(e: click.NoSuchOption) -> bool:
+    """Whether more is to say of an option that there is not than which ones are spelt like it."""
+    known = e.ctx is not None and (e.ctx.info_name, e.option_name) in _INSTEAD
+    return known or not e.possibilities or e.option_name in _FOLDERS
+
+
 def _no_option(name: str, ctx: click.Context) -> str:
     """What is said of an option that a command has not: those that begin like one letter, or whose option it is."""
     if name in _FILES and ctx.info_name in _PRINTING:
         return f"there is no option {name}, as all is printed: write `{_redirected(name, ctx)}`"
+    if hint := _INSTEAD.get((ctx.info_name or "", name)):
+        return f"there is no option {name}{hint}"
     if name.startswith("--"):
         commands = [f"opgen {c}" for c in _COMMANDS if any(name in p.opts for p in _command(c).params)]
         few = f"{commands[0]}, {commands[1]} and others" if len(commands) > 2 else " and of ".join(commands)

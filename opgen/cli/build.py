@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import click
 from opgen.cli import FINDINGS
 from opgen.cli.console import Patience, Progress, put, say, show_diagnostics, verdict
 from opgen.cli.options import default_specs, format_option, jobs_of, namespace_option, out_option, talk_of
+from opgen.diagnostics.model import Diagnostic, UserError
 from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
 from opgen.write.settings import command as command_line
+from opgen.write.settings import importable
 
 _COLOURS = {
     Status.CREATED: "green",
@@ -67,6 +70,10 @@ def command(
     if watch and (check or diff or form != "text"):
         raise click.UsageError("--watch builds and talks to a person: without --check, --diff and --format")
     chosen = paths or default_specs("build")
+    if (fit := importable(out)) != out:
+        message = f"'{out}' cannot be the output folder: Python imports no package of that name as this one"
+        hint = f"write {shlex.join(['--out', str(fit)])}"
+        raise UserError((Diagnostic("OPG508", message, None, hints=(hint,)),))
 
     def once() -> int:
         return _build(

@@ -210,6 +210,8 @@ def _first(wanted: str, out: Path, found: Sequence[str]) -> str:
         op = operator_of(specs[0]) if path.suffix in (".yaml", ".yml") and len(specs) == 1 else None
         called = click.get_current_context().info_name
         return f"{told}, then: {command(called, op, out=out)}" if op and called else told
+    if path.name in found and path.resolve().parent == out.resolve():  # called by the folder that it lies in
+        return f"did you mean '{path.name}'?"
     if path.is_dir():
         return f"first: {command('build', wanted, out=out)}"
     if near := get_close_matches(path.stem, found, 1):

@@ -224,7 +224,9 @@ def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
                 if not isinstance(item, Scalar):
                     raise expected("a name", item, node=item)
             return tuple(name(item) for item in node.items)
-        case Scalar(text="all" | "none" | "true" | "false"):
+        case Scalar(text="none" | "false"):
+            raise expected("`auto` or a list of names", node, "to keep nothing, write `save: []`")
+        case Scalar(text="all" | "true"):
             raise expected("`auto` or a list of names", node, "leave it away: what is kept is chosen by cost")
         case Scalar() if closest(node.text, ("auto",)):
             alone = f"or, if it is a name, `[{node.text}]`"

@@ -16,9 +16,11 @@ namespace is stated, it follows from where the package lies, by names that are t
 
 from __future__ import annotations
 
+import keyword
 import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -156,6 +158,16 @@ def import_path(out: Path) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def importable(out: Path) -> Path:
+    """An output folder, or the one beside it that Python can import where it cannot import this one."""
+    whole = Path(os.path.normpath(out))
+    name, known = whole.name, ("torch", "opgen", *sys.stdlib_module_names)
+    if not name.isidentifier():
+        name = f"_{_word(name)}" if name[:1].isdigit() else _word(name)
+    name = f"{name}_ops" if keyword.iskeyword(name) or (name in known and import_path(out) == (name,)) else name
+    return out if whole.name in ("", "..", name) else whole.with_name(name)
+
+
 def _derived(out: Path, project: str) -> str:
     """The name by which a package is imported, with that of its project where it lies in no package itself."""
     parts = list(import_path(out))
@@ -185,7 +197,10 @@ def _settings(out: Path, bag: Bag) -> Settings:
         told, span = (
             (str(e), None) if at is None else (str(e)[: at.start()], _at(Source(_shown(path), text), *at.groups()))
         )
-        bag.error("OPG508", f"{_shown(path)} cannot be read: {told}", span, hints=["it has to be TOML in UTF-8"])
+        line = text.split("\n")[int(at[1]) - 1] if at else ""
+        bare = re.fullmatch(r"\s*([\w-]+)\s*=\s*([A-Za-z_.][\w./-]*)\s*", line)
+        hint = f'write `{bare[1]} = "{bare[2]}"`' if bare else "it has to be TOML in UTF-8"
+        bag.error("OPG508", f"{_shown(path)} cannot be read: {told}", span, hints=[hint])
         return Settings()
     source = Source(_shown(path), text)
     table = _table(content).get("tool", {})
@@ -206,6 +221,8 @@ def _settings(out: Path, bag: Bag) -> Settings:
             hints = [f"write `{key} = {better}`" if better else hint]
             bag.error("OPG508", f"{value!r} cannot be {what}", _place(source, key), hints=hints)
     specs = values.get("specs", [])
+    if "out" in values:
+        _judge_out(root, str(values["out"]), specs, _place(source, "out"), bag)
     return Settings(
         namespace=_as(str, values.get("namespace")),
         project=_table(content.get("project")),
@@ -217,6 +234,18 @@ def _settings(out: Path, bag: Bag) -> Settings:
         isa=_words(values.get("isa")),
         cuda=_words(values.get("cuda")),
     )
+
+
+def _judge_out(root: Path, out: str, specs: object, place: Span | None, bag: Bag) -> None:
+    """Report an output folder that no Python can import, or that holds the specs."""
+    fit = os.path.relpath(importable(root / out), root)
+    read = [os.path.normpath(str(path)) for path in (specs if isinstance(specs, list) else [specs])] or ["specs"]
+    if fit != os.path.normpath(out):
+        told = f"{out!r} cannot be the output folder: Python imports no package of that name as this one"
+        bag.error("OPG508", told, place, hints=[f'write `out = "{Path(fit).as_posix()}"`'])
+    elif fit in read:
+        told = f"{out!r} cannot be the output folder: it is that of the specs"
+        bag.error("OPG508", told, place, hints=[f'a folder of its own: write `out = "{GENERATED}"`'])
 
 
 def _better(key: str, value: object) -> str:

@@ -110,6 +110,9 @@ def test_the_folder_to_write_to_has_many_names_elsewhere(opgen: Callable[..., tu
             "no option --device; it is one of opgen bench and of opgen test",
         ),
         (("show", "silu", "--cpu"), "no option --cpu\n"),
+        (("lint", "--check"), "no option --check; opgen lint writes nothing without --fix, so that it needs none\n"),
+        (("build", "--dry-run"), "no option --dry-run; did you mean --check, or --diff?\n"),
+        (("list", "--json"), "no option --json; did you mean --format json?\n"),
         (
             ("show", "silu", "--stage", "backward", "--out", "x y"),
             "no option --out, as all is printed: write `opgen show silu --stage adjoint > 'x y'`",

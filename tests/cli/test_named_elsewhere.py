@@ -81,4 +81,5 @@ def test_what_is_not_built_yet_is_built_first(
 def test_an_operator_that_is_built_is_called_by_its_name(folder: Path, opgen: Opgen) -> None:
     assert opgen("build", "ops/bent.yaml")[0] == 0
     assert "in generated; did you mean 'bent'?\n" in opgen("test", "ops/bent.yaml")[2]
+    assert "in generated; did you mean 'bent'?\n" in opgen("test", "generated/bent")[2]
     assert "in generated; there are: bent\n" in opgen("test", "zork")[2]

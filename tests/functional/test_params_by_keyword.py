@@ -168,6 +168,22 @@ def test_a_word_and_numbers_in_brackets_are_params(
         judged([2, 1])
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"size": 2}, "size must be 2 ints; write size=(2, 2)"),
+        ({"by": 4}, "by must be 3 ints; write by=(4, 4, 4)"),
+        ({"size": 0.5}, "size must be a sequence of ints, not 0.5"),
+    ],
+)
+def test_a_number_for_several_is_told_how_many(
+    build_operator: Callable[[str], ModuleType], given: dict[str, object], said: str
+) -> None:
+    with pytest.raises(TypeError) as told:
+        build_operator(CHOSEN).judged(torch.ones(3, 2), **given)
+    assert str(told.value) == f"judged: {said}"
+
+
 @pytest.mark.parametrize(("sizes", "said"), [((-4, 3), "rows >= 0, but is -4"), ((4, -3), "columns >= 0, but is -3")])
 def test_a_size_of_a_module_is_not_negative(
     build_operator: Callable[[str], ModuleType], sizes: tuple[int, int], said: str

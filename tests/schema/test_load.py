@@ -198,3 +198,13 @@ def test_a_spec_may_state_the_version_of_the_language(written: str, hint: str) -
     load(Source("a.yaml", f"opgen: {written}\n{rest}"), bag)
     (found,) = bag.items
     assert found.hints == (hint,)
+
+
+@pytest.mark.parametrize("written", ["none", "false"])
+def test_nothing_is_kept_by_an_empty_list(written: str) -> None:
+    rest = "op: a\ninputs: [x]\nforward: y = 2*x\nsave:"
+    assert loaded(f"{rest} []\n").save == ()
+    bag = Bag()
+    load(Source("a.yaml", f"{rest} {written}\n"), bag)
+    (found,) = bag.items
+    assert found.hints == ("to keep nothing, write `save: []`",)

@@ -87,7 +87,8 @@ ROWS = (
         "OPG508",
         "Setting that cannot be used",
         "The table `[tool.opgen]` of `pyproject.toml` has the keys `specs` (a file or folder, or a list of them), `out`"
-        " (a folder), `namespace` and `jobs` (a number), and no other; paths are relative to that file. Such keys in a"
+        " (a folder), `namespace` and `jobs` (a number), and no other; paths are relative to that file. The output"
+        " folder is a package, so that its name is one that Python imports: `my_ops`, not `my-ops`. Such keys in a"
         " table of another name, `[opgen]` or `[tools.opgen]`, would be read by nobody. A namespace is"
         " what stands between `torch.ops` and the names of the operators: letters, digits and `_`, and none that torch"
         " or a library beside it has taken, such as `aten`.",

@@ -19,6 +19,12 @@ constexpr int64_t row_group = 1;
 #else
 constexpr int64_t row_group = 4;
 #endif
+// Whether long sums are those of two vectors for each row: one would wait for itself.
+#if defined(__AVX512F__)
+constexpr bool pairs = true;
+#else
+constexpr bool pairs = false;
+#endif
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
@@ -186,10 +192,10 @@ OPGEN_INLINE void strips(int64_t count, const Group& group, int64_t size, const 
   if (row_group > 1 && group.full()) {
     constexpr integral_constant<int, row_group> rows;
     int64_t at = 0;
-#if defined(__AVX512F__)  // long sums of two vectors for each row, as one would wait for itself
-    for (; count >= lane_count && at + 2 * lane_count <= size; at += 2 * lane_count)
-      strip(rows, integral_constant<int, 2 * lane_count>(), group.first, at);
-#endif
+    if constexpr (pairs) {
+      for (; count >= lane_count && at + 2 * lane_count <= size; at += 2 * lane_count)
+        strip(rows, integral_constant<int, 2 * lane_count>(), group.first, at);
+    }
     for (; at < size; at += lane_count) strip(rows, integral_constant<int, lane_count>(), group.first, at);
     return;
   }

@@ -135,13 +135,13 @@ def test_the_commands_that_are_hinted_at_work_as_they_stand(
     (hint,) = (line for line in err.splitlines() if "--force" in line)
     assert opgen(*shlex.split(hint.partition("opgen ")[2].partition(" overwrites")[0]))[0] == 0
     assert opgen("build", "scale.yaml", "--out", folder, "--check")[0] == 0
-    code, _, err = opgen("test", "--out", "none here")
+    code, _, err = opgen("test", "--out", "none here/ops")
     assert code == 2
     Path("specs").mkdir()
     Path("scale.yaml").rename("specs/scale.yaml")
     line = err.partition("first: opgen ")[2].splitlines()[0]
     assert opgen(*shlex.split(line))[0] == 0
-    assert opgen("test", "--out", "none here")[0] == 0
+    assert opgen("test", "--out", "none here/ops")[0] == 0
 
 
 @pytest.fixture

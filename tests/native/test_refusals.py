@@ -69,7 +69,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a negative size": ({"size": 9}, ValueError, "P = (H - size)//stride + 1 must not be negative, but is -4"),
     "a short list": ({"shift": [1]}, ValueError, "shift must have 2 elements, not 1: [1]"),
     "a long list": ({"shift": [1, 2, 3]}, ValueError, "shift must have 2 elements, not 3"),
-    "an int for a list": ({"shift": 1}, TypeError, "shift must be a sequence of ints, not 1"),
+    "an int for a list": ({"shift": 1}, TypeError, "shift must be 2 ints; write shift=(1, 1)"),
     "floats in a list": ({"shift": [1.5, 2]}, TypeError, "shift must be a sequence of ints, not [1.5, 2]"),
     "a float for an int": ({"size": 2.5}, TypeError, "size must be an int, not 2.5 of type float"),
     "a string for an int": ({"size": "2"}, TypeError, "size must be an int, not '2' of type str"),

@@ -40,7 +40,7 @@ _ROWS = "rows"  # what runs instead of a map where its rows join sums
 _ALONE = "alone"  # what runs instead of a kernel where the batch is empty
 
 
-_NEVER = "{nullptr, nullptr, 0},"
+_NEVER = "{nullptr, nullptr},"
 
 
 @dataclass(frozen=True, slots=True)

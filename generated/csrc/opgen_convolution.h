@@ -27,8 +27,8 @@ class __attribute__((visibility("hidden"))) Convolution {
   }
   // The weight has its last tap first along this axis.
   void reversed() { reversed_.push_back(axes() + 1); }
-  // What is added over the outputs.
-  void plus(const Tensor& bias) { bias_ = bias; }
+  // What is added over the outputs, if it is there.
+  void plus(const Optional& bias) { bias_ = bias; }
   // Every `width` outputs see channels of their own.
   void grouped(int64_t width) { width_ = width; }
   // The weight has its channels in front of its outputs.

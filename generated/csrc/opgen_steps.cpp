@@ -137,9 +137,9 @@ Tensor Call::contract(const char* equation, const char* a_name, const char* b_na
 Tensor Call::rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
   const int a = number_of(a_name), b = number_of(b_name);
   const ScalarType type = type_of(element);
-  const Optional added = bias == nullptr ? Optional() : Optional(converted(held(number_of(bias)), type));
+  const Optional added = bias == nullptr ? Optional() : given(bias, element);
   const Tensor left = operand(a, element, a, a), right = converted(held(b), type);
-  const Tensor* row = bias == nullptr ? nullptr : &*added;
+  const Tensor* row = added.has_value() ? &*added : nullptr;
   if (std::optional<Tensor> made = product("...k,nk->...n", left, right, type, row)) return *made;
   return dispatch<3>("aten::linear", "", {boxed(left), boxed(right), boxed(added)});
 }
@@ -147,6 +147,13 @@ Tensor Call::rows_by_rows(const char* a_name, const char* b_name, const char* bi
 Tensor Call::whole(const char* name, Element element) {
   const int number = number_of(name);
   return operand(number, element, number, number);
+}
+
+Optional Call::given(const char* name, Element element) {
+  const int number = number_of(name);
+  const bool is_argument = number < static_cast<int>(arguments_.size());
+  if (is_argument && arguments_[number].tensor == nullptr && arguments_[number].missing == 0) return Optional();
+  return converted(held(number), type_of(element));
 }
 
 void Call::out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const {

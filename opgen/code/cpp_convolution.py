@@ -28,7 +28,7 @@ def convolution_lines(op: str, step: Convolve, element: str, number: Callable[[S
     if form.swapped:
         lines.append("convolution.channels_first();")
     if step.bias:
-        lines.append(f'convolution.plus(call.whole("{step.bias}", {element}));')
+        lines.append(f'convolution.plus(call.given("{step.bias}", {element}));')
     operands = [form.reads[p].tensor for p in _ORDER if p is not form.part]
     lines += [f'convolution.take(call.whole("{name}", {element}));' for name in operands]
     channels = "" if form.part is Part.OUTPUT else number(form.channels)

@@ -28,9 +28,9 @@ from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.build import written
 from opgen.plan.few_rows import FewRows, few_rows
+from opgen.plan.kernels import instead, kernels_of
 from opgen.plan.model import (
     Buffer,
-    Convolve,
     Kernel,
     KernelPlan,
     Library,
@@ -142,7 +142,8 @@ class _VariantCode:
         self.apart = wanted.apart()
         self.writers: dict[str, list[Launch]] = {}
         self.few: dict[str, FewRows] = {}  # by the buffer that is added to
-        for step, launch in zip(plan.kernels, launches, strict=True):
+        for planned, launch in zip(kernels_of(plan), launches, strict=True):
+            step = planned.kernel
             few = few_rows(plan, step) if written(step) == launch.tensors[:1] else None
             if few is not None and all(e == few.rows or few.rows not in walk(e) for e in launch.ints):
                 self.few[launch.tensors[0]] = few
@@ -239,7 +240,7 @@ class _VariantCode:
         for step in self.plan.steps:
             condition = self.wanted.any_of(step.results)
             if isinstance(step, Library):
-                own = self._alone(step, next(launches)[1]) if isinstance(step, Convolve) and step.alone else []
+                own = self._in_place(step, next(launches)[1]) if instead(step) else []
                 lines += self.library.lines(step, condition, own)
                 continue
             number, launch = next(launches)
@@ -258,18 +259,18 @@ class _VariantCode:
             lines += [] if condition and new else under(condition, run)
         return lines
 
-    def _alone(self, step: Convolve, launch: Launch) -> list[str]:
+    def _in_place(self, step: Library, launch: Launch) -> list[str]:
         """The kernel that runs in place of what is handed on, for a head that says when."""
-        buffer = self.plan.buffer(step.name)
+        (buffer,) = map(self.plan.buffer, written(step))
         entries = ", ".join(self._entry(s) for s in buffer.shape)
         given = f"call.empty({element(buffer.storage)}, {{{entries}}})"
         reached = [line for r in launch.reaches for line in self._reach(r)]
-        return [f'call.set("{step.name}", {given});', *reached, self._run(launch)]
+        return [f'call.set("{buffer.name}", {given});', *reached, self._run(launch)]
 
     def _run_both(self, rows: Launch, wanted: str, columns: int) -> list[str]:
         """Two launches that a device may make one of, each with the condition that it is wanted."""
-        steps = self.plan.kernels
-        pairs = ((wanted, rows), (self.wanted.any_of(steps[columns].results), self.launches[columns]))
+        beside = kernels_of(self.plan)[columns].kernel
+        pairs = ((wanted, rows), (self.wanted.any_of(beside.results), self.launches[columns]))
         given = [f"{{{', '.join([condition or 'true', *self._given(launch)])}}}" for condition, launch in pairs]
         return [f"call.run_both({', '.join(given)});"]
 

@@ -12,6 +12,7 @@ from opgen.code.cpp_convolution import convolution_lines
 from opgen.code.cpp_layout import block, under
 from opgen.code.printer import Printer
 from opgen.plan.contract import equation, linear_form
+from opgen.plan.kernels import instead
 from opgen.plan.model import Contract, Convolve, KernelPlan, Library, Sort, Storage
 
 ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
@@ -31,22 +32,27 @@ class LibrarySteps:
     printer: Printer
 
     def lines(self, step: Library, condition: str, own: list[str]) -> list[str]:
-        """`own`: what runs instead where a kernel of ours is faster."""
+        """`own`: what runs on a CPU instead where a kernel of ours is faster."""
+        form = self._form(step)
+        found = instead(step)
+        if found is not None:
+            same = [f"{self.printer(a)} == {self.printer(b)}" for a, b in found.pairs]
+            either = block(f"if ({' && '.join(('opgen::on_cpu', *same))}) {{", own, "} else {")
+            either += block("", form)[1:]
+            return block(f"if ({condition}) {{", either) if condition else either
+        if len(form) == 1:
+            return under(condition, *form)
+        return block(f"if ({condition}) {{" if condition else "{", form)
+
+    def _form(self, step: Library) -> list[str]:
+        """What torch does, in a block of its own where it takes more than a line."""
         match step:
             case Contract():
-                return under(condition, f'call.set("{step.out.buffer}", {self._contract(step)});')
+                return [f'call.set("{step.out.buffer}", {self._contract(step)});']
             case Convolve():
-                form = convolution_lines(self.op, step, element(self.plan.buffer(step.name).storage), self.printer)
-                if step.alone is None:
-                    return block(f"if ({condition}) {{" if condition else "{", form)
-                same = [f"{self.printer(a)} == {self.printer(b)}" for a, b in step.alone.pairs]
-                either = [
-                    *block(f"if ({' && '.join(('opgen::on_cpu', *same))}) {{", own, "} else {"),
-                    *block("", form)[1:],
-                ]
-                return block(f"if ({condition}) {{", either) if condition else either
+                return convolution_lines(self.op, step, element(self.plan.buffer(step.name).storage), self.printer)
             case Sort():
-                return under(condition, f'call.set("{step.name}", {self._sort(step)});')
+                return [f'call.set("{step.name}", {self._sort(step)});']
             case _:
                 assert_never(step)
 

@@ -10,7 +10,7 @@ what they divide by alone, as a mean does from a sum, have plans whose kernels a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
@@ -21,8 +21,9 @@ from opgen.kernel.lower import lower
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Store
 from opgen.kernel.walk import values
 from opgen.package.cpp_signature import Direction
-from opgen.plan.build import build, reads_of
+from opgen.plan.build import build
 from opgen.plan.divided import alike
+from opgen.plan.kernels import bias_of, kernels_of, without_bias
 from opgen.plan.model import KernelPlan, Library
 from opgen.plan.speed import FREE, FUNCTIONS
 from opgen.torch.conditions import told_by
@@ -94,7 +95,8 @@ class _Variants:
         more, less = self.plans[self.tests[full]], self.plans[self.tests[number]]
         if {b.name for b in more.arguments} - {b.name for b in less.arguments} != missing:
             return False  # it needs what was not kept
-        return _nearly(self._without(full, missing), less, missing)
+        zeros = {n for n in missing if self.numbers[n] == 0}
+        return _nearly(self._without(full, missing), less, missing, zeros)
 
     def _without(self, number: int, missing: frozenset[str]) -> KernelPlan:
         """The plan of a variant in a call that asks for no gradients of some inputs."""
@@ -142,19 +144,25 @@ def _reading(plan: KernelPlan, numbers: Mapping[str, int]) -> KernelPlan:
     return replace(plan, buffers=tuple(buffers)) if numbers else plan
 
 
-def _nearly(more: KernelPlan, less: KernelPlan, missing: frozenset[str]) -> bool:
+def _nearly(more: KernelPlan, less: KernelPlan, missing: Set[str], zeros: Set[str]) -> bool:
     """Whether a plan does with some inputs what another one does without them, at hardly more cost."""
-    handed_on = [s for s in more.steps if isinstance(s, Library)]
-    if handed_on != [s for s in less.steps if isinstance(s, Library)]:
-        return False
     if [replace(r, buffer="") for r in more.results] != [replace(r, buffer="") for r in less.results]:
         return False
-    if any(missing.intersection(reads_of(s)) for s in handed_on) or len(more.dims) != len(less.dims):
+    if not _hands_on_the_same(more, less, zeros) or len(more.dims) != len(less.dims):
         return False
-    with_, without = ([lower(p, s) for s in p.steps if not isinstance(s, Library)] for p in (more, less))
+    with_, without = ([lower(p, k.kernel) for k in kernels_of(p)] for p in (more, less))
     if [_frame(k.body) for k in with_] != [_frame(k.body) for k in without]:
         return False
     return _cost(with_) <= _MORE * _cost(without) + len(missing)
+
+
+def _hands_on_the_same(more: KernelPlan, less: KernelPlan, zeros: Set[str]) -> bool:
+    """Whether torch does the same for both, but for adding what is 0 where it is missing."""
+    with_, without = ([s for s in p.steps if isinstance(s, Library)] for p in (more, less))
+    if [*map(without_bias, with_)] != [*map(without_bias, without)]:
+        return False
+    pairs = zip(map(bias_of, with_), map(bias_of, without), strict=True)
+    return all(a == b or (a in zeros and not b) for a, b in pairs)
 
 
 def _frame(body: Body) -> tuple[object, ...]:

@@ -19,6 +19,7 @@ from opgen.kernel.formal import Formal, formal
 from opgen.kernel.model import Join
 from opgen.kernel.reach import Reach
 from opgen.kernel.walk import stored_only
+from opgen.plan.kernels import kernels_of
 from opgen.plan.model import KernelPlan
 
 _MANY = 12  # arrays
@@ -64,23 +65,23 @@ class StepTable:
         """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others
         that their step fills are wanted. `TooLongError` as soon as they have come to an end."""
         self.functions.update((f.name, f) for f in plan.functions)
-        found = [formal(plan, step, apart) for step in plan.kernels]
-        beside = _beside([own if step in plan.steps else None for step, own in zip(plan.kernels, found, strict=True)])
+        planned = kernels_of(plan)
+        found = [formal(plan, p.kernel, apart) for p in planned]
+        beside = _beside([None if p.in_place else own for p, own in zip(planned, found, strict=True)])
         launches: list[Launch] = []
-        for k, (step, own) in enumerate(zip(plan.kernels, found, strict=True)):
-            alone = step not in plan.steps  # it runs on a CPU alone, in place of one that is handed on
+        for k, (p, own) in enumerate(zip(planned, found, strict=True)):
             columns, joins = beside.get(k, (None, ()))
             also = None if columns is None else _relation(own, found[columns])
-            number = self._number((alone, own.key), also)
+            number = self._number((p.in_place, own.key), also)
             if number == len(self.kernels):
-                self._names.append(f"{prefix}_{step.name}")
-                self.kernels.append(cpu_kernel(own, step, self._names[number]))
+                self._names.append(f"{prefix}_{p.kernel.name}")
+                self.kernels.append(cpu_kernel(own, p.kernel, self._names[number]))
                 if self.length is not None:
                     self.length.add(self.kernels[number].lines)
                 name = f"{self.op}_{self._names[number]}"
-                self.cuda.append(CudaKernel() if alone else cuda_kernel(own, step, name, joins))
+                self.cuda.append(CudaKernel() if p.in_place else cuda_kernel(own, p.kernel, name, joins))
             elif joins and not self.cuda[number].columns:
-                self.cuda[number] = cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins)
+                self.cuda[number] = cuda_kernel(own, p.kernel, f"{self.op}_{self._names[number]}", joins)
             arguments = tuple(own.slots), own.ints, own.reals, own.reaches
             launches.append(Launch(number, *arguments, stored_only(own.kernel), own.spare, columns))
         for a, b in ((launches[k].kernel, launches[c].kernel) for k, (c, _) in beside.items()):

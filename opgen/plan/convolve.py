@@ -22,7 +22,7 @@ from opgen.ir.program import Axis, Compute, Loop, Shape
 from opgen.ir.scalar import ONE, ZERO, Batch, Index, Lit, Position, Read, Scalar, both, call, mul, reads, where
 from opgen.opt.convolution import Convolution, Part
 from opgen.plan.group import biased, lone
-from opgen.plan.model import Alone, Convolve, Nest
+from opgen.plan.model import Convolve, Instead, Nest
 from opgen.plan.nest import Surroundings, nest
 
 Pairs = tuple[tuple[Scalar, Scalar], ...]
@@ -38,7 +38,7 @@ def convolve(
         return nest(lone(s, read) if bias is None else biased(s, read, bias, name), around)
 
     found = _alone(s, form, around.shapes, around.names)
-    own = None if found is None else Alone(plain(found[0], reads(found[0].body)), found[1])
+    own = None if found is None else Instead(plain(found[0], reads(found[0].body)), found[1])
     added = "" if bias is None else bias.tensor
     return Convolve(s.target, plain(s, read), form, added, own, (), "a convolution: left to torch")
 

@@ -158,8 +158,8 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
-    """A convolution of channels that see no others: `nest` computes it where the sizes of each pair are the same."""
+class Instead:
+    """What a CPU does better than torch: `nest` computes a step where the sizes of each pair are the same."""
 
     nest: Nest
     pairs: tuple[tuple[Scalar, Scalar], ...]
@@ -169,14 +169,14 @@ class Alone:
 class Convolve:
     """A convolution, or the transpose of one, left to torch; `nest` computes the same by plain loops.
 
-    `bias` is added over the outputs, where given. `alone`: what a processor does better than torch.
+    `bias` is added over the outputs, where given. `instead`: its kernel for channels that see no others.
     """
 
     name: str
     nest: Nest
     form: Convolution
     bias: str = ""
-    alone: Alone | None = None
+    instead: Instead | None = None
     results: tuple[str, ...] = ()
     reason: str = ""
 
@@ -344,17 +344,6 @@ class KernelPlan:
     @property
     def arguments(self) -> tuple[Buffer, ...]:
         return tuple(b for b in self.buffers if b.role is not None)
-
-    @property
-    def kernels(self) -> tuple[Kernel, ...]:
-        """The kernels of the steps, in order; one that may run in place of what is handed on among them."""
-        found: list[Kernel] = []
-        for s in self.steps:
-            if not isinstance(s, Library):
-                found.append(s)
-            elif isinstance(s, Convolve) and s.alone is not None:
-                found.append(s.alone.nest)
-        return tuple(found)
 
     @property
     def ranges(self) -> Ranges:

@@ -78,10 +78,10 @@ def _step(step: Step, reason: str) -> list[str]:
             return [f"contract {head}", f"  {out} = sum[{', '.join(step.k)}]({sides}){bias}"]
         case Convolve():
             lines = [f"convolution over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]
-            if step.alone is not None:
-                same = " and ".join(f"{_scalar(a)} == {_scalar(b)}" for a, b in step.alone.pairs)
-                lines += [f"  where {same}: over {_loops(step.alone.nest.outer)}"]
-                lines += [f"  {line}" for line in _passes(step.alone.nest.passes)]
+            if step.instead is not None:
+                same = " and ".join(f"{_scalar(a)} == {_scalar(b)}" for a, b in step.instead.pairs)
+                lines += [f"  where {same}: over {_loops(step.instead.nest.outer)}"]
+                lines += [f"  {line}" for line in _passes(step.instead.nest.passes)]
             return lines
         case Sort():
             return [f"sort over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]

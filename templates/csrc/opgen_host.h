@@ -107,11 +107,13 @@ class __attribute__((visibility("hidden"))) Call {
 
   // a * b summed over what the equation leaves out, in the dtype of the result.
   Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element);
-  // Rows of a times rows of b, plus a bias over the last dim.
+  // Rows of a times rows of b, plus a bias over the last dim, if there is one.
   Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element);
 
   // A buffer in the dtype of an element, with the whole batch.
   Tensor whole(const char* name, Element element);
+  // A buffer that is added to something, in the dtype of an element; none where an argument is missing that is 0 then.
+  Optional given(const char* name, Element element);
 
   // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
   // was not wanted is an undefined tensor.

@@ -77,7 +77,9 @@ APART = {
     "asked for": SHIFTED.replace("tanh(", "where(given(w), 2, 1)*tanh("),
     "another number": SHIFTED.replace("absent: 1", "absent: 0.5"),
     "much less to do": SHIFTED.replace("b[..., n]", "b[..., n]*lgamma(x[..., n])"),
-    "read by a product of torch": PRODUCT,
+    "another number to torch": PRODUCT.replace(
+        "b: {shape: [M], optional: true}", "b: {shape: [M], optional: true, absent: 1}"
+    ),
     "more is kept": """
 op: masked
 inputs: {x: {shape: [N]}, w: {shape: [N], optional: true, absent: 1}}
@@ -98,6 +100,25 @@ def test_an_input_that_stands_for_a_number_where_it_is_missing_needs_no_variants
     assert variants_of(SHIFTED) == {"masked_forward", "masked_backward"}
     assert 'call.input("w", w, Element::scalar, {opgen::dim(0, "N")}, 1);' in text
     assert 'call.input("b", b, Element::scalar, {opgen::batch, opgen::dim(0, "N")}, 0);' in text
+
+
+CONVOLUTION = """
+op: masked
+inputs: {x: {shape: [N, C, L]}, w: {shape: [O, G, K]}, b: {shape: [O], optional: true}}
+params: {groups: {type: int, default: 1, domain: groups > 0}}
+dims: {C: groups*G, O: groups*Og}
+forward: y[n, o, p < L - K + 1] = sum[c, k](x[n, o//Og*G + c, p + k]*w[o, c, k]) + b[o]
+"""
+
+
+@pytest.mark.parametrize(("spec", "own"), [(PRODUCT, 0), (CONVOLUTION, 1)], ids=["a product", "a convolution"])
+def test_a_bias_that_torch_adds_needs_no_variants(spec: str, own: int) -> None:
+    """The binding hands it on where it is there; a kernel in place of what is handed on reads 0."""
+    text = binding(spec)
+    forward = text.partition("masked_backward")[0]
+    assert variants_of(spec) == {"masked_forward", "masked_backward"}
+    assert re.search(r'call\.input\("b", b, .*, 0\);', forward)
+    assert forward.count("call.run(") == own
 
 
 @pytest.mark.parametrize("spec", APART.values(), ids=APART)

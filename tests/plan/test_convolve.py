@@ -27,8 +27,8 @@ def test_channels_that_see_no_others(rows: int, padding: int, dilation: int, tap
     kinds = set()
     for name, program, _ in programs(CONV1D, ("forward", "backward")):
         plan = build(program)
-        alone = tuple(s.alone.nest if isinstance(s, Convolve) and s.alone is not None else s for s in plan.steps)
-        kinds |= {s.form.part for s in plan.steps if isinstance(s, Convolve) and s.alone is not None}
+        alone = tuple(s.instead.nest if isinstance(s, Convolve) and s.instead is not None else s for s in plan.steps)
+        kinds |= {s.form.part for s in plan.steps if isinstance(s, Convolve) and s.instead is not None}
         rng = random.Random(0)
         arrays = {t.name: sample(shape_of(t.shape, sizes, ()), t.kind, rng) for t in program.inputs}
         want = run(program, arrays, params)

@@ -15,13 +15,12 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// bias given
-Tensor conv1d_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
-                        int64_t padding, int64_t dilation, int64_t groups) {
+Tensor conv1d_forward(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride, int64_t padding,
+                      int64_t dilation, int64_t groups) {
   opgen::Call call("conv1d", OPGEN_CHOOSE_STEPS(conv1d), 8);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(5, "C"), opgen::dim(1, "L")});
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "O"), opgen::dim(3, "Cg"), opgen::dim(4, "K")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(2, "O")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(2, "O")}, 0);
   call.begin();
   call.set_size(5, groups * call.size(3));
   call.set_size(6, rt::floordiv(call.size(2), groups));
@@ -37,46 +36,12 @@ Tensor conv1d_forward_0(const Tensor& input, const Tensor& weight, const Optiona
     opgen::Convolution convolution("conv1d");
     convolution.along(call.size(7), stride, dilation, -padding);
     convolution.grouped(call.size(6));
-    convolution.plus(call.whole("bias", Element::scalar));
+    convolution.plus(call.given("bias", Element::scalar));
     convolution.take(call.whole("input", Element::scalar));
     convolution.take(call.whole("weight", Element::scalar));
     call.set("output", convolution.output());
   }
   return call.result("output", Element::scalar);
-}
-
-// bias not given
-Tensor conv1d_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
-                        int64_t padding, int64_t dilation, int64_t groups) {
-  opgen::Call call("conv1d", OPGEN_CHOOSE_STEPS(conv1d), 8);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(5, "C"), opgen::dim(1, "L")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(2, "O"), opgen::dim(3, "Cg"), opgen::dim(4, "K")});
-  call.begin();
-  call.set_size(5, groups * call.size(3));
-  call.set_size(6, rt::floordiv(call.size(2), groups));
-  call.set_size(7, rt::floordiv(call.size(1) + 2 * padding - (dilation * (call.size(4) - 1)) - 1, stride) + 1);
-  call.hold();
-  call.reserve("output");
-  if (opgen::on_cpu && call.size(3) == 1 && call.size(6) == 1 && stride == 1 && call.size(5) == call.size(2)) {
-    call.set("output", call.empty(Element::scalar, {opgen::dim(0, "N"), opgen::dim(2, "O"), opgen::dim(7, "P")}));
-    call.run(1, {0, 1, 2},
-             {call.size(0), call.size(2), call.size(7), call.size(3), call.size(4), dilation, padding, call.size(5),
-              call.size(1)});
-  } else {
-    opgen::Convolution convolution("conv1d");
-    convolution.along(call.size(7), stride, dilation, -padding);
-    convolution.grouped(call.size(6));
-    convolution.take(call.whole("input", Element::scalar));
-    convolution.take(call.whole("weight", Element::scalar));
-    call.set("output", convolution.output());
-  }
-  return call.result("output", Element::scalar);
-}
-
-Tensor conv1d_forward(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride, int64_t padding,
-                      int64_t dilation, int64_t groups) {
-  if (bias.has_value()) return conv1d_forward_0(input, weight, bias, stride, padding, dilation, groups);
-  return conv1d_forward_1(input, weight, bias, stride, padding, dilation, groups);
 }
 
 std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
@@ -99,7 +64,7 @@ std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Tensor& grad_output, co
     if (opgen::on_cpu && call.size(3) == 1 && call.size(6) == 1 && stride == 1 && call.size(5) == call.size(2)) {
       call.set("grad_input", call.empty(Element::scalar, {opgen::dim(0, "N"), opgen::dim(5, "C"), opgen::dim(1, "L")}));
       call.reach(3, 1, call.size(5), 0, call.size(2) - 1, call.size(0) * call.size(2) * call.size(1));
-      call.run(2, {0, 2, 3},
+      call.run(1, {0, 2, 3},
                {call.size(0), call.size(2), call.size(1), padding, call.size(3), call.size(4), dilation, call.size(7),
                 call.size(5)});
     } else {
@@ -115,7 +80,7 @@ std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Tensor& grad_output, co
     if (opgen::on_cpu && call.size(3) == 1 && call.size(6) == 1 && stride == 1 && call.size(5) == call.size(2)) {
       call.set("grad_weight",
                call.empty(Element::scalar, {opgen::dim(2, "O"), opgen::dim(3, "Cg"), opgen::dim(4, "K")}));
-      call.run(3, {0, 1, 4},
+      call.run(2, {0, 1, 4},
                {call.size(2), call.size(3), call.size(4), call.size(0), call.size(7), dilation, padding, call.size(5),
                 call.size(1)});
     } else {
@@ -127,7 +92,7 @@ std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Tensor& grad_output, co
       call.set("grad_weight", convolution.weight(call.size(3)));
     }
   }
-  if (mask[2]) call.run(4, {0, 5}, {call.size(2), call.size(0), call.size(7)});
+  if (mask[2]) call.run(3, {0, 5}, {call.size(2), call.size(0), call.size(7)});
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

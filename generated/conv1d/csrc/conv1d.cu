@@ -35,6 +35,5 @@ extern "C" const OpgenCudaStep conv1d_cuda_steps[] = {
     {nullptr, nullptr},                            // 0
     {nullptr, nullptr},                            // 1
     {nullptr, nullptr},                            // 2
-    {nullptr, nullptr},                            // 3
-    rt::kernel<Step_conv1d_backward_grad_bias>(),  // 4
+    rt::kernel<Step_conv1d_backward_grad_bias>(),  // 3
 };

@@ -7,7 +7,7 @@ namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename scalar_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
   const int64_t dilation = call.ints[5];
   const int64_t padding = call.ints[6];
@@ -29,6 +29,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   over_one_tap.dim(Cg, {0, weight.stride(1), 0, 0});
   over_one_tap.dim(K, {0, weight.stride(2), 0, 0}, true);
   rt::parallel(host, outer.count, over_one_tap.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<scalar_t> bias_still(bias);
     const rt::Apart weight_apart(weight, 1, over_one_tap);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_2_fold(columns.size);
@@ -74,84 +75,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         });
       }
       output_sum_2_fold.finish();
-      const rt::Source<scalar_t> bias_at(bias, columns.at[2], columns.step[2], columns.size);
+      const rt::Source<scalar_t> bias_at(bias_still, bias, columns.at[2], columns.step[2], columns.size);
       rt::Sink<scalar_t> output_out(output, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_sum_2_fold[i] + bias_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename scalar_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  using opmath_t = rt::opmath<scalar_t>;
-  const int64_t dilation = call.ints[5];
-  const int64_t padding = call.ints[6];
-  const int64_t N = call.ints[0];
-  const int64_t O = call.ints[1];
-  const int64_t P = call.ints[2];
-  const int64_t Cg = call.ints[3];
-  const int64_t K = call.ints[4];
-  const rt::Tensor<scalar_t> input(call, 0, 3);
-  const rt::Tensor<scalar_t> weight(call, 1, 3);
-  const rt::Tensor<scalar_t> output(call, 2, 3);
-  rt::Turns<3> outer;
-  outer.dim(N, {input.stride(0), 0, output.stride(0)});
-  outer.dim(O, {input.stride(1), weight.stride(0), output.stride(1)}, true);
-  outer.dim(P, {0, 0, output.stride(2)}, true);
-  outer.arrange();
-  rt::Loops<3> over_one_tap;
-  over_one_tap.dim(Cg, {0, weight.stride(1), 0});
-  over_one_tap.dim(K, {0, weight.stride(2), 0}, true);
-  rt::parallel(host, outer.count, over_one_tap.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Apart weight_apart(weight, 1, over_one_tap);
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold(columns.size);
-      const auto lanes = [&](int64_t i, int64_t lane, auto& output_value_fold, const auto& input_at,
-                             const auto& weight_at) {
-        const auto value = input_at[i] * weight_at[i];
-        output_value_fold.add(lane, value);
-      };
-      const bool side_by_side = rt::side_by_side({columns.step[0] + (outer.still(1) ? 0 : input.stride(2))},
-                                                 {columns.step[1]}, input, weight);
-      if (side_by_side) {
-        over_one_tap.runs<rt::few_rows>(0, over_one_tap.count, columns.at, [&](const auto& points) {
-          rt::Span span(columns.size);
-          const auto input_1_2 = [&](int64_t, int64_t) { return outer.index(columns, 0, 0); };
-          const auto input_2_2 = [&](int64_t i, int64_t row) {
-            return outer.index(columns, 1, i) + over_one_tap.index(points, 0, row) * dilation - padding;
-          };
-          const rt::FewLines<scalar_t> few_input(input, points.at[0], points.step[0], points.size, span,
-                                                 rt::clipped(input, 1, 0, input_1_2),
-                                                 rt::clipped(input, 2, input.stride(2), input_2_2));
-          const rt::FewNumbers<scalar_t> few_weight(weight, points.at[1], points.step[1]);
-          rt::fold_rows<scalar_t>(span, points.size, lanes, output_value_fold, few_input, few_weight);
-          rt::at_edges(span, columns.size, points.size, [&](int64_t i, int64_t row) {
-            const auto input_alone = few_input.alone(host, i, row, opmath_t(0), rt::clipped(input, 1, 0, input_1_2),
-                                                     rt::clipped(input, 2, input.stride(2), input_2_2));
-            lanes(i, i, output_value_fold, input_alone, few_weight(row));
-          });
-          output_value_fold.ran(columns.size, points.size);
-        });
-      } else {
-        over_one_tap.runs<1>(0, over_one_tap.count, columns.at, [&](const auto& point) {
-          const rt::Source<scalar_t> weight_at(weight, point.at[1], columns.step[1], columns.size);
-          weight_apart.run(weight, point.first, point.at[1], columns.step[1], columns.size);
-          const rt::Fixed input_1(outer.index(columns, 0, 0));
-          const auto input_2 = [&](int64_t i) {
-            return outer.index(columns, 1, i) + over_one_tap.index(point, 0, 0) * dilation - padding;
-          };
-          const rt::Line<scalar_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
-                                            rt::clipped(input, 1, 0, input_1),
-                                            rt::clipped(input, 2, input.stride(2), input_2));
-          rt::each(columns.size, [&](int64_t i) { lanes(i, i, output_value_fold, input_at, weight_at); });
-          output_value_fold.ran(columns.size);
-        });
-      }
-      output_value_fold.finish();
-      rt::Sink<scalar_t> output_out(output, columns.at[2], columns.step[2], columns.size);
-      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -314,9 +240,8 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(conv1d) = {
-    OPGEN_STORED(forward_0_output, 0, 1, 2, 3),   // 0
-    OPGEN_STORED(forward_1_output, 0, 1, 2),      // 1
-    OPGEN_STORED(backward_grad_input, 0, 1, 2),   // 2
-    OPGEN_STORED(backward_grad_weight, 0, 1, 2),  // 3
-    OPGEN_STORED(backward_grad_bias, 0, 1),       // 4
+    OPGEN_STORED(forward_output, 0, 1, 2, 3),     // 0
+    OPGEN_STORED(backward_grad_input, 0, 1, 2),   // 1
+    OPGEN_STORED(backward_grad_weight, 0, 1, 2),  // 2
+    OPGEN_STORED(backward_grad_bias, 0, 1),       // 3
 };

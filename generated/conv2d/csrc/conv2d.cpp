@@ -16,66 +16,32 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// bias given
-Tensor conv2d_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
-                        int64_t padding, int64_t dilation, int64_t groups) {
-  opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 11);
-  call.input("input", input, Element::scalar,
-             {opgen::dim(0, "N"), opgen::dim(7, "C"), opgen::dim(1, "H"), opgen::dim(2, "W")});
-  call.input("weight", weight, Element::scalar,
-             {opgen::dim(3, "O"), opgen::dim(4, "Cg"), opgen::dim(5, "R"), opgen::dim(6, "S")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(3, "O")});
-  call.begin();
-  call.set_size(7, groups * call.size(4));
-  call.set_size(8, rt::floordiv(call.size(3), groups));
-  call.set_size(9, rt::floordiv(call.size(1) + 2 * padding - (dilation * (call.size(5) - 1)) - 1, stride) + 1);
-  call.set_size(10, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(6) - 1)) - 1, stride) + 1);
-  call.hold();
-  call.reserve("output");
-  {
-    opgen::Convolution convolution("conv2d");
-    convolution.along(call.size(9), stride, dilation, -padding);
-    convolution.along(call.size(10), stride, dilation, -padding);
-    convolution.grouped(call.size(8));
-    convolution.plus(call.whole("bias", Element::scalar));
-    convolution.take(call.whole("input", Element::scalar));
-    convolution.take(call.whole("weight", Element::scalar));
-    call.set("output", convolution.output());
-  }
-  return call.result("output", Element::scalar);
-}
-
-// bias not given
-Tensor conv2d_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
-                        int64_t padding, int64_t dilation, int64_t groups) {
-  opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 11);
-  call.input("input", input, Element::scalar,
-             {opgen::dim(0, "N"), opgen::dim(7, "C"), opgen::dim(1, "H"), opgen::dim(2, "W")});
-  call.input("weight", weight, Element::scalar,
-             {opgen::dim(3, "O"), opgen::dim(4, "Cg"), opgen::dim(5, "R"), opgen::dim(6, "S")});
-  call.begin();
-  call.set_size(7, groups * call.size(4));
-  call.set_size(8, rt::floordiv(call.size(3), groups));
-  call.set_size(9, rt::floordiv(call.size(1) + 2 * padding - (dilation * (call.size(5) - 1)) - 1, stride) + 1);
-  call.set_size(10, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(6) - 1)) - 1, stride) + 1);
-  call.hold();
-  call.reserve("output");
-  {
-    opgen::Convolution convolution("conv2d");
-    convolution.along(call.size(9), stride, dilation, -padding);
-    convolution.along(call.size(10), stride, dilation, -padding);
-    convolution.grouped(call.size(8));
-    convolution.take(call.whole("input", Element::scalar));
-    convolution.take(call.whole("weight", Element::scalar));
-    call.set("output", convolution.output());
-  }
-  return call.result("output", Element::scalar);
-}
-
 Tensor conv2d_forward(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride, int64_t padding,
                       int64_t dilation, int64_t groups) {
-  if (bias.has_value()) return conv2d_forward_0(input, weight, bias, stride, padding, dilation, groups);
-  return conv2d_forward_1(input, weight, bias, stride, padding, dilation, groups);
+  opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 11);
+  call.input("input", input, Element::scalar,
+             {opgen::dim(0, "N"), opgen::dim(7, "C"), opgen::dim(1, "H"), opgen::dim(2, "W")});
+  call.input("weight", weight, Element::scalar,
+             {opgen::dim(3, "O"), opgen::dim(4, "Cg"), opgen::dim(5, "R"), opgen::dim(6, "S")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(3, "O")}, 0);
+  call.begin();
+  call.set_size(7, groups * call.size(4));
+  call.set_size(8, rt::floordiv(call.size(3), groups));
+  call.set_size(9, rt::floordiv(call.size(1) + 2 * padding - (dilation * (call.size(5) - 1)) - 1, stride) + 1);
+  call.set_size(10, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(6) - 1)) - 1, stride) + 1);
+  call.hold();
+  call.reserve("output");
+  {
+    opgen::Convolution convolution("conv2d");
+    convolution.along(call.size(9), stride, dilation, -padding);
+    convolution.along(call.size(10), stride, dilation, -padding);
+    convolution.grouped(call.size(8));
+    convolution.plus(call.given("bias", Element::scalar));
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("output", convolution.output());
+  }
+  return call.result("output", Element::scalar);
 }
 
 std::tuple<Tensor, Tensor, Tensor> conv2d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,

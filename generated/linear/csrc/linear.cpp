@@ -13,34 +13,16 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// bias given
-Tensor linear_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias) {
+Tensor linear_forward(const Tensor& input, const Tensor& weight, const Optional& bias) {
   opgen::Call call("linear", OPGEN_CHOOSE_STEPS(linear), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("output");
   call.set("output", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   return call.result("output", Element::scalar);
-}
-
-// bias not given
-Tensor linear_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias) {
-  opgen::Call call("linear", OPGEN_CHOOSE_STEPS(linear), 2);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.begin();
-  call.hold();
-  call.reserve("output");
-  call.set("output", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  return call.result("output", Element::scalar);
-}
-
-Tensor linear_forward(const Tensor& input, const Tensor& weight, const Optional& bias) {
-  if (bias.has_value()) return linear_forward_0(input, weight, bias);
-  return linear_forward_1(input, weight, bias);
 }
 
 std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,

@@ -18,14 +18,14 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// bias given, activation is relu
+// activation is relu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_0(const Tensor& input, const Tensor& weight,
                                                                const Optional& bias, const std::string& activation,
                                                                bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("z");
@@ -38,14 +38,14 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_0(const Tensor& inp
   return {output, condition, Tensor()};
 }
 
-// bias given, activation is gelu
+// activation is gelu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_1(const Tensor& input, const Tensor& weight,
                                                                const Optional& bias, const std::string& activation,
                                                                bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("z");
@@ -57,14 +57,14 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_1(const Tensor& inp
   return {output, Tensor(), z};
 }
 
-// bias given, activation is silu
+// activation is silu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_2(const Tensor& input, const Tensor& weight,
                                                                const Optional& bias, const std::string& activation,
                                                                bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("z");
@@ -76,13 +76,13 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_2(const Tensor& inp
   return {output, Tensor(), z};
 }
 
-// bias given, activation is tanh
+// activation is tanh
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_3(const Tensor& input, const Tensor& weight,
                                                                const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("z");
@@ -92,13 +92,13 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_3(const Tensor& inp
   return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
-// bias given, activation is none
+// activation is none
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_4(const Tensor& input, const Tensor& weight,
                                                                const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("z");
@@ -108,116 +108,14 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_4(const Tensor& inp
   return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
-// bias not given, activation is relu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_5(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation,
-                                                               bool recorded) {
-  opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.begin();
-  call.hold();
-  call.reserve("z");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.allocate_stored("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")}, true, recorded);
-  call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(0, {2, 3, 4}, {call.size(1)});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
-  return {output, condition, Tensor()};
-}
-
-// bias not given, activation is gelu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_6(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation,
-                                                               bool recorded) {
-  opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.begin();
-  call.hold();
-  call.reserve("z");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(1, {2, 3}, {call.size(1)});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor z = recorded ? call.result("z", Element::compute) : Tensor();
-  return {output, Tensor(), z};
-}
-
-// bias not given, activation is silu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_7(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation,
-                                                               bool recorded) {
-  opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.begin();
-  call.hold();
-  call.reserve("z");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(2, {2, 3}, {call.size(1)});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor z = recorded ? call.result("z", Element::compute) : Tensor();
-  return {output, Tensor(), z};
-}
-
-// bias not given, activation is tanh
-std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_8(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
-  opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.begin();
-  call.hold();
-  call.reserve("z");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(3, {2, 3}, {call.size(1)});
-  return {call.result("output", Element::scalar), Tensor(), Tensor()};
-}
-
-// bias not given, activation is none
-std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_9(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
-  opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.begin();
-  call.hold();
-  call.reserve("z");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(4, {2, 3}, {call.size(1)});
-  return {call.result("output", Element::scalar), Tensor(), Tensor()};
-}
-
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward(const Tensor& input, const Tensor& weight,
                                                              const Optional& bias, const std::string& activation,
                                                              bool recorded) {
-  if (bias.has_value() && activation == "relu") {
-    return linear_activation_forward_0(input, weight, bias, activation, recorded);
-  }
-  if (bias.has_value() && activation == "gelu") {
-    return linear_activation_forward_1(input, weight, bias, activation, recorded);
-  }
-  if (bias.has_value() && activation == "silu") {
-    return linear_activation_forward_2(input, weight, bias, activation, recorded);
-  }
-  if (bias.has_value() && activation == "tanh") return linear_activation_forward_3(input, weight, bias, activation);
-  if (bias.has_value() && activation == "none") return linear_activation_forward_4(input, weight, bias, activation);
-  if (!bias.has_value() && activation == "relu") {
-    return linear_activation_forward_5(input, weight, bias, activation, recorded);
-  }
-  if (!bias.has_value() && activation == "gelu") {
-    return linear_activation_forward_6(input, weight, bias, activation, recorded);
-  }
-  if (!bias.has_value() && activation == "silu") {
-    return linear_activation_forward_7(input, weight, bias, activation, recorded);
-  }
-  if (!bias.has_value() && activation == "tanh") return linear_activation_forward_8(input, weight, bias, activation);
-  return linear_activation_forward_9(input, weight, bias, activation);
+  if (activation == "relu") return linear_activation_forward_0(input, weight, bias, activation, recorded);
+  if (activation == "gelu") return linear_activation_forward_1(input, weight, bias, activation, recorded);
+  if (activation == "silu") return linear_activation_forward_2(input, weight, bias, activation, recorded);
+  if (activation == "tanh") return linear_activation_forward_3(input, weight, bias, activation);
+  return linear_activation_forward_4(input, weight, bias, activation);
 }
 
 // bias given, activation is relu

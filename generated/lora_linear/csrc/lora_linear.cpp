@@ -14,16 +14,15 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// bias given
-std::tuple<Tensor, Tensor> lora_linear_forward_0(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
-                                                 const Tensor& lora_b, const Optional& bias, double scale,
-                                                 bool recorded) {
+std::tuple<Tensor, Tensor> lora_linear_forward(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
+                                               const Tensor& lora_b, const Optional& bias, double scale,
+                                               bool recorded) {
   opgen::Call call("lora_linear", OPGEN_CHOOSE_STEPS(lora_linear), 3);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.input("lora_a", lora_a, Element::scalar, {opgen::dim(2, "R"), opgen::dim(0, "K")});
   call.input("lora_b", lora_b, Element::scalar, {opgen::dim(1, "N"), opgen::dim(2, "R")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("adaptation_part");
@@ -37,37 +36,6 @@ std::tuple<Tensor, Tensor> lora_linear_forward_0(const Tensor& input, const Tens
   const Tensor output = call.result("output", Element::scalar);
   const Tensor adaptation_part = recorded ? call.result("adaptation_part", Element::compute) : Tensor();
   return {output, adaptation_part};
-}
-
-// bias not given
-std::tuple<Tensor, Tensor> lora_linear_forward_1(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
-                                                 const Tensor& lora_b, const Optional& bias, double scale,
-                                                 bool recorded) {
-  opgen::Call call("lora_linear", OPGEN_CHOOSE_STEPS(lora_linear), 3);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("lora_a", lora_a, Element::scalar, {opgen::dim(2, "R"), opgen::dim(0, "K")});
-  call.input("lora_b", lora_b, Element::scalar, {opgen::dim(1, "N"), opgen::dim(2, "R")});
-  call.begin();
-  call.hold();
-  call.reserve("adaptation_part");
-  call.reserve("adaptation");
-  call.reserve("sum_k");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.set("adaptation_part", call.rows_by_rows("input", "lora_a", nullptr, Element::scalar));
-  call.set("adaptation", call.rows_by_rows("adaptation_part", "lora_b", nullptr, Element::scalar));
-  call.set("sum_k", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(0, {6, 5, 7}, {call.size(1)}, {scale});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor adaptation_part = recorded ? call.result("adaptation_part", Element::compute) : Tensor();
-  return {output, adaptation_part};
-}
-
-std::tuple<Tensor, Tensor> lora_linear_forward(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
-                                               const Tensor& lora_b, const Optional& bias, double scale,
-                                               bool recorded) {
-  if (bias.has_value()) return lora_linear_forward_0(input, weight, lora_a, lora_b, bias, scale, recorded);
-  return lora_linear_forward_1(input, weight, lora_a, lora_b, bias, scale, recorded);
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Tensor& grad_output, const Tensor& input,

@@ -5,7 +5,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_lora_linear_forward_0_output {
+struct Step_lora_linear_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::real(0),
@@ -137,7 +137,7 @@ struct Step_lora_linear_backward_grad_bias {
 };
 
 extern "C" const OpgenCudaStep lora_linear_cuda_steps[] = {
-    rt::kernel<Step_lora_linear_forward_0_output>(),  // 0
+    rt::kernel<Step_lora_linear_forward_output>(),  // 0
     rt::across<Step_lora_linear_backward_grad_adaptation, Step_lora_linear_backward_grad_bias,
                Step_lora_linear_backward_grad_adaptation_rows>(),  // 1
     rt::kernel<Step_lora_linear_backward_grad_input>(),            // 2

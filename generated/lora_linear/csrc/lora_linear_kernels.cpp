@@ -7,7 +7,7 @@ namespace {
 
 // One value per point, nothing shared between points.
 template <typename scalar_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
@@ -112,7 +112,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(lora_linear) = {
-    OPGEN_STORED(forward_0_output, 0, 1, 2),       // 0
+    OPGEN_STORED(forward_output, 0, 1, 2),         // 0
     OPGEN_STORED(backward_grad_adaptation, 0, 1),  // 1
     OPGEN_STORED(backward_grad_input, 0, 1, 2),    // 2
     OPGEN_STORED(backward_grad_bias, 0, 1),        // 3

@@ -5,6 +5,7 @@ Sizes are those of `Make` as they stand; where torch has no operator, the peer i
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -102,6 +103,79 @@ def _in_groups(op: Call) -> Call:
     return lambda x, w, c: op(x, w, c, num_groups=max(1, w.shape[0] // 4))
 
 
+def _heads(m: Make) -> tuple[torch.Tensor, ...]:
+    return tuple(m.normal(2, 8, 512, 64) for _ in range(3))
+
+
+def _edges(m: Make, nodes: int, edges: int) -> tuple[torch.Tensor, torch.Tensor]:
+    return m.ids(edges, below=nodes), m.ids(edges, below=nodes)
+
+
+def _messages(x: torch.Tensor, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    return torch.zeros_like(x).index_add(0, target, x[source])
+
+
+def _graph_attention(
+    x: torch.Tensor, source: torch.Tensor, target: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+) -> torch.Tensor:
+    scores = functional.leaky_relu((x * a).sum(-1)[source] + (x * b).sum(-1)[target], 0.2)
+    weight = segment_softmax(scores, target, x.shape[0])
+    return torch.zeros_like(x).index_add(0, target, weight[..., None] * x[source])
+
+
+def _molecule(m: Make) -> tuple[torch.Tensor, ...]:
+    """Positions of atoms that are apart, and what an edge block takes."""
+    source = m.ids(2500, below=200)
+    nodes = m.size(200)
+    target = (source + 1 + m.ids(2500, below=199) % (nodes - 1)) % nodes
+    features = m.normal(200, 64), source, target, torch.linspace(0, 5, m.size(20)).to(m.dtype)
+    return m.normal(200, 3), *features, m.normal(20, 64), m.normal(64, 64)
+
+
+def _edge_block(
+    position: torch.Tensor, x: torch.Tensor, source: torch.Tensor, target: torch.Tensor, centre: torch.Tensor,
+    first: torch.Tensor, second: torch.Tensor,
+) -> torch.Tensor:  # fmt: skip
+    distance = (position[target] - position[source]).square().sum(-1).sqrt()
+    basis = torch.exp(-10 * (distance[:, None] - centre).square())
+    filters = (functional.softplus(basis @ first) - math.log(2)) @ second
+    return torch.zeros_like(x).index_add(0, target, x[source] * filters)
+
+
+def _crystal(m: Make) -> tuple[torch.Tensor, ...]:
+    """343 particles near the points of a grid."""
+    side = torch.arange(2.0 if m.tiny else 7.0)
+    grid = torch.cartesian_prod(side, side, side)
+    return (
+        (1.2 * grid + 0.05 * torch.rand_like(grid)).to(m.dtype),
+        torch.ones((), dtype=m.dtype),
+        torch.ones((), dtype=m.dtype),
+    )
+
+
+def _pairs(x: torch.Tensor, sigma: torch.Tensor, epsilon: torch.Tensor) -> torch.Tensor:
+    r2 = (x[:, None] - x).square().sum(-1)
+    other = ~torch.eye(len(x), dtype=torch.bool)
+    s = torch.where(other, sigma**2 / torch.where(other, r2, 1), 0)
+    return (epsilon * 4 * (s**6 - s**3)).sum() / 2
+
+
+def _forces(op: Call) -> Call:
+    """What is trained on forces: the gradient of an energy with respect to its first operand, itself differentiated."""
+
+    def made(position: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+        again = torch.is_grad_enabled()
+        with torch.enable_grad():
+            energy = op(position, *others).sum()
+            return torch.autograd.grad(energy, position, create_graph=again)[0]
+
+    return made
+
+
+def _causal(op: Call) -> Call:
+    return lambda q, k, v: op(q, k, v, is_causal=True)
+
+
 def _tanh(op: Call) -> Call:
     return lambda *given: op(*given, approximate="tanh")
 
@@ -150,4 +224,24 @@ CASES = (
     Case("group_norm", "group_norm", lambda m: (m.normal(16, 128, 28, 28), m.normal(128), m.normal(128)),
          _group_norm, ours=_in_groups),
     Case("bilinear_sample", "bilinear_sample", _points, _sampled, None, None),
+    Case("attention", "attention", _heads, functional.scaled_dot_product_attention, None, None, most=1.0),
+    Case("attention, causal", "attention", _heads, _causal(functional.scaled_dot_product_attention), None, None,
+         _causal, most=1.0),
+    Case("linear 256", "linear", lambda m: (m.normal(256, 256), m.normal(256, 256), m.normal(256)),
+         functional.linear, None, None, most=1.03),
+    Case("linear 1024", "linear", lambda m: (m.normal(1024, 1024), m.normal(1024, 1024), m.normal(1024)),
+         functional.linear, None, None, most=1.03),
+    Case("linear and gelu", "linear_activation", lambda m: (m.normal(512, 512), m.normal(512, 512), m.normal(512)),
+         lambda x, w, b: functional.gelu(functional.linear(x, w, b)), None, None,
+         lambda op: lambda x, w, b: op(x, w, b, activation="gelu"), most=1.0),
+    Case("conv2d", "conv2d", lambda m: (m.normal(8, 64, 56, 56), m.normal(64, 64, 3, 3), m.normal(64)),
+         lambda x, w, b: functional.conv2d(x, w, b, padding=1), None, None,
+         lambda op: lambda x, w, b: op(x, w, b, padding=1), most=1.03),
+    Case("message passing", "message_passing", lambda m: (m.normal(5000, 64), *_edges(m, 5000, 60_000)),
+         _messages, None, None),
+    Case("graph attention", "graph_attention",
+         lambda m: (m.normal(5000, 4, 32), *_edges(m, 5000, 60_000), m.normal(4, 32), m.normal(4, 32)),
+         _graph_attention, None, None),
+    Case("forces of pairs", "lennard_jones", _crystal, _forces(_pairs), None, None, _forces),
+    Case("forces of an edge block", "edge_block", _molecule, _forces(_edge_block), None, None, _forces),
 )  # fmt: skip

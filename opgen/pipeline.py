@@ -35,10 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What generated text depends on beside the spec: the operators' namespace, and the command that writes it."""
+    """What generated text depends on beside the spec: the operators' namespace, and the command that writes it.
+
+    `second_order`: the operators whose gradients of gradients have kernels.
+    """
 
     namespace: str = "opgen"
     command: str = ""
+    second_order: tuple[str, ...] = ()
 
     @property
     def recorded(self) -> dict[str, str]:
@@ -47,7 +51,7 @@ class Target:
 
     @property
     def everything(self) -> dict[str, str]:
-        return {"namespace": self.namespace, "command": self.command}
+        return {"namespace": self.namespace, "command": self.command, "second order": " ".join(self.second_order)}
 
 
 class Stage(IntEnum):
@@ -258,7 +262,7 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
     from opgen.package.files import SpecInfo, render
 
     info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
-    files = render(surface, cases, info)
+    files = render(surface, cases, info, second_order=operator.name in target.second_order)
     return replace(made, files=files)
 
 

@@ -27,7 +27,7 @@ from opgen.write.compare import Change, Status, Unit, compare, done, read_manife
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, spec_label
 from opgen.write.refused import edited, foreign_files
-from opgen.write.settings import command, namespace_of
+from opgen.write.settings import command, namespace_of, second_order_of
 from opgen.write.writer import clear_away, commit, exclusive
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class _Run:
     paths: Sequence[Path] = ()  # as they were given
     namespace: str = ""
     given: str | None = None  # the namespace, where only the call of `build` tells it
+    second_order: tuple[str, ...] = ()
     bag: Bag = field(default_factory=Bag)
     changes: list[Change] = field(default_factory=list)
     ops: dict[str, SpecFile] = field(default_factory=dict)  # operator → its spec
@@ -102,6 +103,7 @@ def build(
     run = _Run(Path(out), check, force, given)
     run.namespace, alone = namespace_of(run.out, namespace, run.bag)
     run.given = run.namespace if alone else None
+    run.second_order = second_order_of(run.out)
     if run.bag.has_errors:
         return BuildResult(run.out, (), run.bag.items, (), ())
     found = (pipeline.read(path, run.bag) for path in specs_of(given, run.bag))
@@ -198,7 +200,7 @@ def specs_of(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
 
 
 def _target(run: _Run, spec: SpecFile) -> Target:
-    return Target(run.namespace, spec.command or build_line(spec.path, run.out, run.given))
+    return Target(run.namespace, spec.command or build_line(spec.path, run.out, run.given), run.second_order)
 
 
 def _key(run: _Run, spec: SpecFile) -> str:

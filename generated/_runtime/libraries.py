@@ -30,12 +30,14 @@ def load(op: str, defines: Callable[[], bool], has_cuda: Callable[[], bool]) -> 
     """Load what was compiled for an operator; `defines`: are its kernels known to torch?"""
     if defines():  # its library was loaded by hand
         return
-    library, on_cuda = (_ROOT / op / name for name in ("_native.so", "_native_cuda.so"))
+    library, second, on_cuda = (_ROOT / op / f"_native{kind}.so" for kind in ("", "_second", "_cuda"))
     if not _loaded(library, op):
         return
     if not defines():
         _warn(library, op, "defines no kernels of this operator for this processor")
-    elif has_cuda():
+        return
+    _loaded(second, op)
+    if has_cuda():
         _loaded(on_cuda, op)
 
 

@@ -6,6 +6,7 @@
 
 A compiled library registers `opgen_native::<op>_forward` and `<op>_backward`, which take what the dispatcher ops
 `opgen::<op>` and `<op>_backward` take; a second one, loaded where there is a CUDA device, gives them kernels for it.
+A third one, where a project asks for it, registers `<op>_second`: the gradient of the gradient, for the CPU.
 Nothing here needs one: without it, everything runs in plain torch.
 """
 
@@ -60,8 +61,16 @@ class Route:
     unrecorded: tuple[bool, ...] = ()  # what that is told behind its arguments where no gradient can be asked for
 
 
+@dataclass(frozen=True, slots=True)
+class Second:
+    """A compiled kernel of second order, and the names of its arguments."""
+
+    arguments: tuple[str, ...]
+    kernel: Callable[..., Any]
+
+
 def kernel(op: str, which: str) -> Callable[..., Any] | None:
-    """The compiled kernel of an op (`which` is forward or backward), or None."""
+    """The compiled kernel of an op (`which` is forward, backward or second), or None."""
     packet = getattr(getattr(torch.ops, LIBRARY_NAMESPACE), f"{op}_{which}", None)
     return None if packet is None else packet.default
 
@@ -129,6 +138,8 @@ def _refresh(op: str, which: str) -> None:
     compiled = None if made.is_copy else kernel(op, which)
     made.routes = {backend: _route(op, which, backend, compiled) for backend in choice.BACKENDS}
     made.route = made.routes[choice.DEFAULT]
+    if which == "backward":
+        made.second = None if made.is_copy else _second(op)
     if op in _functions:
         _functions[op].backend = described(op)
 
@@ -137,6 +148,22 @@ def route(op: Any) -> Route:
     """What an op does with a call of this thread."""
     chosen: Route = op.routes[choice.chosen()] if asked else op.route
     return chosen
+
+
+def second(op: Any) -> Second | None:
+    """The compiled kernel for the gradient of a backward op, where this thread's back end runs it; else the formula."""
+    backend = choice.chosen() if asked else choice.DEFAULT
+    left = backend == "torch" or (backend == "auto" and "second" in op.definition.faster_in_torch)
+    found: Second | None = None if left else op.second
+    return found
+
+
+def _second(op: str) -> Second | None:
+    compiled: Any = kernel(op, "second")
+    if compiled is None or not private.AVAILABLE:
+        return None
+    _guard(f"{op}_second")
+    return Second(private.arguments_of(compiled), private.unwrapped(compiled))
 
 
 def _chosen() -> None:
@@ -216,10 +243,15 @@ def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., 
     d = made.definition
     if not private.AVAILABLE or d.elsewhere or "c" in d.kinds:
         return None
+    _guard(name)
+    return private.unwrapped(compiled)
+
+
+def _guard(name: str) -> None:
+    """Have a compiled kernel refuse what is no plain tensor; said once."""
     if name not in _guarded:
         _guarded.add(name)
         private.refuse_all_but_plain(_LIBRARY, name)
-    return private.unwrapped(compiled)
 
 
 def _on(made: Any, quick: Callable[..., Any] | None, devices: tuple[str, ...]) -> Callable[..., Any] | None:

@@ -133,6 +133,11 @@ def unwrapped(overload: Any) -> Callable[..., Any]:
     return getattr(overload, "_op", overload)
 
 
+def arguments_of(overload: Any) -> tuple[str, ...]:
+    """The names of the arguments of an overload."""
+    return tuple(a.name for a in overload._schema.arguments)
+
+
 def has_default(overload: Any) -> bool:
     """May the last argument of an overload be left out?"""
     arguments = overload._schema.arguments

@@ -14,7 +14,7 @@ fails, takes the full way, which also words the errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from .batching import as_tuple
 
 if TYPE_CHECKING:
     from .dispatch import Op
-    from .registration import Forward
+    from .registration import Backward, Forward
 
 Arguments = tuple[Any, ...]
 _MISSED = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
@@ -151,6 +151,21 @@ def node(op: Forward) -> Any:
         return op.node_backward(ctx, (), ctx.others if others else (), needed, *grads)
 
     return op.node_of(0, forward=forward, backward=backward)
+
+
+def second(op: Backward, values: Mapping[str, Any]) -> Any:
+    """The gradient of a gradient by a compiled kernel, where one runs and nobody wants its own gradient; else None."""
+    found = native.second(op)
+    if found is None or torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
+        return None
+    if forward_ad._current_level >= 0:
+        return None
+    try:
+        results = as_tuple(found.kernel(*[values[n] for n in found.arguments]))
+    except _MISSED:
+        return None
+    native.CALLS.native += 1
+    return results
 
 
 def gradient(op: Op, args: Arguments) -> Any:

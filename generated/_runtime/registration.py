@@ -176,6 +176,7 @@ class Backward(Op):
     """The gradient of the op: cotangents, saved tensors, params and a mask in, a gradient per input out."""
 
     which = "backward"
+    second: native.Second | None = None  # the kernel of its own gradient; set by `native.refresh`
 
     def __init__(self, d: Definition, wrt: tuple[str, ...], active: tuple[str, ...]) -> None:
         self.wrt, self.active = wrt, active
@@ -212,7 +213,9 @@ class Backward(Op):
         for name, numbers in d.second_given.items():
             wanted[name] = wanted.get(name, False) and any(values[GIVEN][k] for k in numbers)
         values[MASK] = [wanted.get(n, False) for n in d.second_mask]
-        results = sharding.run(lambda v: run(d.second, v, carried, one_by_one=d.elsewhere), values)
+        results = None if carried else quick.second(self, values)
+        if results is None:
+            results = sharding.run(lambda v: run(d.second, v, carried, one_by_one=d.elsewhere), values)
         found = dict(zip(d.second_returns, results, strict=True))
         if carried:
             found = {n: total(r, carried[n]) for n, r in found.items()}

@@ -103,7 +103,7 @@ def _compile(
     finally:
         progress.close()
     for outcome in () if quiet else outcomes:
-        for path in outcome.libraries:
+        for path in outcome.libraries.values():
             put(str(path))
         if outcome.error is None:
             done = f"{outcome.status}; " if verbose else ""

@@ -21,7 +21,7 @@ from opgen.ir.ranges import divisors
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar, walk
 from opgen.kernel.reach import Reach
 from opgen.package.cpp_library import LibrarySteps, element
-from opgen.package.cpp_signature import NUMBERS, Direction, head, may_miss, own_argument, schema
+from opgen.package.cpp_signature import NUMBERS, SECOND_ORDER, Direction, head, may_miss, own_argument, schema
 from opgen.package.cpp_variants import Printed, printed
 from opgen.package.cpp_wanted import Wanted
 from opgen.package.shapes import carriers
@@ -354,7 +354,7 @@ class _VariantCode:
         return self.wanted.result(buffer) if alone else self.wanted.used(buffer)
 
     def _return(self) -> list[str]:
-        by_name = {r.name: r for r in self.plan.results}
+        by_name = {self.wanted.origin[r.name] if self.d.which == SECOND_ORDER else r.name: r for r in self.plan.results}
         values = [self._result(by_name.get(n)) for n in self.d.results]
         whole = f"return {values[0]};" if len(values) == 1 else f"return {{{', '.join(values)}}};"
         if len(values) == 1 or len(whole) < 100:

@@ -9,14 +9,17 @@ from opgen.ir.names import Names
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Argument, Program
 
+SECOND_ORDER = "second"
 NUMBERS = {"float": "double", "int": "int64_t", "bool": "bool"}
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What one dispatcher op takes and gives: `which` is forward or backward; `mask`: what its entries are for.
+    """What one op of a library takes and gives: `which` is forward, backward or second; `mask`: what
+    its entries are for.
 
-    `optional`: the tensors that may be absent.
+    `results` are outputs by their names, of second order by what they are the gradients of. `optional`: the tensors
+    that may be absent.
     """
 
     which: str

@@ -48,12 +48,14 @@ class SpecInfo:
     command: str
 
 
-def render(s: Surface, cases: Sequence[SampleCase], info: SpecInfo) -> tuple[RenderedFile, ...]:
-    """The files of one operator; `cases` are the calls that its tests make."""
+def render(
+    s: Surface, cases: Sequence[SampleCase], info: SpecInfo, *, second_order: bool = False
+) -> tuple[RenderedFile, ...]:
+    """The files of one operator; `cases` are the calls that its tests make. With `second_order`, that has kernels."""
     header, comment = _python_header(_header(info)), _header(info)
     module = module_view(s)
     saved = saved_names(s)
-    native = native_files(s, saved, comment)
+    native = native_files(s, saved, comment, second_order=second_order)
     ops = ops_view(s, saved, native.choice)
     test = test_view(
         s.operator,

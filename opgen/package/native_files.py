@@ -1,21 +1,22 @@
 """The native sources of an operator: a C++ binding, CPU kernels and CUDA kernels, and the headers they all share.
 
 In goes the surface of an operator with the order in which its dispatcher ops take their arguments; out come paths and
-texts. All of them print the same plans. An operator that has no plan gets a note that says why instead.
+texts. All of them print the same plans. An operator that has no plan gets a note that says why instead. Second order
+has sources of its own, for the CPU, where a project asks for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.code import templates
 from opgen.ir.errors import UnplannableError
 from opgen.package.cpp_code import cpp_files
-from opgen.package.cpp_signature import Direction
-from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS
-from opgen.package.view import Surface, formula_text
-from opgen.package.view_ops import may_be_absent
+from opgen.package.cpp_signature import SECOND_ORDER, Direction
+from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS, SECOND, SOURCES
+from opgen.package.view import Surface, formula_text, formula_view
+from opgen.package.view_ops import may_be_absent, second_returns
 from opgen.plan.speed import Choice
 
 _SHARED = (".h", ".cuh", ".cpp")
@@ -29,8 +30,8 @@ class NativeFiles:
     choice: Choice = field(default_factory=lambda: Choice({}, {}))
 
 
-def native_files(s: Surface, saved: Sequence[str], header: str) -> NativeFiles:
-    """The sources of an operator; `saved` is what its backward op takes beside cotangents."""
+def native_files(s: Surface, saved: Sequence[str], header: str, *, second_order: bool = False) -> NativeFiles:
+    """The sources of an operator, of `second_order` too if asked; `saved` is what backward takes beside cotangents."""
     if s.operator.elsewhere is not None:
         return _without(header, f"{s.name} is computed by {s.operator.elsewhere.forward.path}")
     if not s.inputs:
@@ -42,13 +43,22 @@ def native_files(s: Surface, saved: Sequence[str], header: str) -> NativeFiles:
         return _without(header, str(e))
     comment = header.replace("#", "//")
     files = (
-        (f"csrc/{s.name}.cpp", f"{comment}\n{cpp.binding}"),
-        (f"csrc/{s.name}_kernels.cpp", f"{comment}\n{cpp.kernels}"),
-        (f"csrc/{s.name}.cu", f"{comment}\n{cpp.cuda}")
+        (f"{SOURCES}/{s.name}.cpp", f"{comment}\n{cpp.binding}"),
+        (f"{SOURCES}/{s.name}_kernels.cpp", f"{comment}\n{cpp.kernels}"),
+        (f"{SOURCES}/{s.name}.cu", f"{comment}\n{cpp.cuda}")
         if cpp.cuda
         else (NO_CUDA_KERNELS, f"{header}\n{cpp.no_cuda}\n"),
     )
-    return NativeFiles(files, cpp.choice)
+    again = second(s, saved) if second_order else None
+    if again is None:
+        return NativeFiles(files, cpp.choice)
+    try:
+        more = cpp_files(s.operator, (again,), s.namespace, formula_text(s.operator))
+    except UnplannableError:  # torch computes it
+        return NativeFiles(files, cpp.choice)
+    texts = {f"{s.name}.cpp": more.binding, f"{s.name}_kernels.cpp": more.kernels}
+    own = tuple((f"{SECOND}/{name}", f"{comment}\n{text}") for name, text in texts.items())
+    return NativeFiles((*files, *own), replace(cpp.choice, in_torch={**cpp.choice.in_torch, **more.choice.in_torch}))
 
 
 def _without(header: str, reason: str) -> NativeFiles:
@@ -65,6 +75,16 @@ def directions(s: Surface, saved: Sequence[str]) -> tuple[Direction, ...]:
     gradients = tuple(f"grad_{n}" for n in s.wrt)
     tensors, programs = (*cotangents, *saved), tuple(s.programs("backward"))
     return forward, Direction("backward", programs, tensors, gradients, s.inputs, _optional(s, saved))
+
+
+def second(s: Surface, saved: Sequence[str]) -> Direction | None:
+    """What a kernel of second order takes and gives: cotangents of gradients first; None where there is none."""
+    formula = formula_view(s, SECOND_ORDER, "")
+    if formula is None or s.operator.elsewhere is not None:
+        return None
+    tensors = (*(f"grad_grad_{n}" for n in s.wrt), *(f"grad_{n}" for n in s.active), *saved)
+    optional = tuple(t for t in tensors if t in formula.optional)
+    return Direction(SECOND_ORDER, tuple(s.programs(SECOND_ORDER)), tensors, second_returns(s), formula.mask, optional)
 
 
 def _optional(s: Surface, tensors: Sequence[str]) -> tuple[str, ...]:

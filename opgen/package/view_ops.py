@@ -222,7 +222,7 @@ def _fields(
         out += [f"tangent=function.{s.name}_tangent"] if s.complete("tangent") else []
     out += ["asks_given=True"] if s.active and len(backward_params(s)) > len(s.operator.params) else []
     if second is not None:
-        out += [f"second={second.name}", _names("second_returns", _second_returns(s))]
+        out += [f"second={second.name}", _names("second_returns", second_returns(s))]
         out += [_names("second_mask", second.mask)] if second.mask else []
         asked = _asked(s)
         out += [f"second_given={{{', '.join(f'{quoted(n)}: {k}' for n, k in asked.items())}}}"] if asked else []
@@ -279,7 +279,7 @@ def _asked(s: Surface) -> dict[str, tuple[int, ...]]:
     return {n: tuple(sorted(k)) for n, k in found.items() if len(k) < len(s.active)}
 
 
-def _second_returns(s: Surface) -> tuple[str, ...]:
+def second_returns(s: Surface) -> tuple[str, ...]:
     if s.operator.elsewhere is not None:
         return (*(f"grad_{n}" for n in s.active), *s.wrt)
     programs = s.programs("second")

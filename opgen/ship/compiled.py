@@ -11,12 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opgen.diagnostics.model import Diagnostic
-from opgen.toolchain.compiler import NoCompilerError, Toolchain, instruction_sets, toolchain
-from opgen.toolchain.cuda_toolchain import CudaToolchain, cuda_toolchain
+from opgen.toolchain.compiler import NoCompilerError, instruction_sets, second_of, toolchain
+from opgen.toolchain.cuda_toolchain import cuda_toolchain
 from opgen.toolchain.library import compile_for, without_kernels
 from opgen.toolchain.refusal import refusal
-
-LIBRARIES = (Toolchain.library, CudaToolchain.library)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +44,10 @@ def compiled(
         )
         return Compiled(diagnostics=(Diagnostic("OPG601", str(e), None, hints=hints),))
     names = [op for op in ops if without_kernels(out, op) is None]
-    outcomes = compile_for(out, names, (host,) if cuda is None else (host, cuda), jobs, progress)
+    kinds = (host, second_of(host), *(() if cuda is None else (cuda,)))
+    outcomes = compile_for(out, names, kinds, jobs, progress)
     return Compiled(
-        {f"{o.op}/{name}": path for o in outcomes for name, path in zip(LIBRARIES, o.libraries, strict=False)},
+        {f"{o.op}/{name}": path for o in outcomes for name, path in o.libraries.items()},
         (*host.sets, *(f"CUDA {number}" for number in (cuda.architectures if cuda else ()))),
         cuda.release if cuda else "",
         tuple(refusal(o.op, o.error) for o in outcomes if o.error is not None),

@@ -11,11 +11,13 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
+
+from opgen.package.notes import SECOND, SOURCES
 
 _TARGET = "-DTORCH_TARGET_VERSION=0x020b000000000000"  # the stable ABI as torch 2.11 has it
 _COMMON = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden")
@@ -47,6 +49,7 @@ class Toolchain:
     sets: tuple[str, ...]
     library: ClassVar[str] = "_native.so"  # beside the package, where the generated runtime looks
     reads: ClassVar[tuple[str, ...]] = (".cpp", ".h")
+    folder: ClassVar[str] = SOURCES
 
     @property
     def describe(self) -> str:
@@ -86,6 +89,19 @@ class Toolchain:
         """The command that makes the library; torch's own libraries are already loaded when it is."""
         libraries = [f"-L{self.torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
         return [self.compiler, "-shared", *map(str, objects), "-Wl,--as-needed", *libraries, "-o", str(out)]
+
+
+class SecondToolchain(Toolchain):
+    """The same for the kernels of second order, which some operators have: they are a library of their own."""
+
+    __slots__ = ()
+    library: ClassVar[str] = "_native_second.so"
+    folder: ClassVar[str] = SECOND
+
+
+def second_of(tools: Toolchain) -> SecondToolchain:
+    """What makes the kernels of second order, with the compiler of the others."""
+    return SecondToolchain(*(getattr(tools, f.name) for f in fields(tools)))
 
 
 @cache

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from opgen.package.notes import SOURCES
 from opgen.toolchain.compiler import NoCompilerError, Toolchain, told_version, toolchain, version_of
 from opgen.toolchain.cuda import gencode, nvcc
 from opgen.write.settings import capability
@@ -34,6 +35,7 @@ class CudaToolchain:
     architectures: tuple[str, ...]
     library: ClassVar[str] = "_native_cuda.so"
     reads: ClassVar[tuple[str, ...]] = (".cpp", ".h", ".cu", ".cuh")
+    folder: ClassVar[str] = SOURCES
 
     @property
     def release(self) -> str:

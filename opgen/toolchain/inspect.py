@@ -17,7 +17,7 @@ from pathlib import Path
 
 from opgen.diagnostics.suggest import counted
 from opgen.toolchain.choice import by_itself, is_compiled
-from opgen.toolchain.compiler import NoCompilerError, Toolchain, toolchain, version_of
+from opgen.toolchain.compiler import NoCompilerError, SecondToolchain, Toolchain, toolchain, version_of
 from opgen.toolchain.cuda import nvcc
 from opgen.toolchain.cuda_toolchain import CudaToolchain
 from opgen.write.cache import records
@@ -143,9 +143,8 @@ def clean(out: Path, *, everything: bool = False) -> Iterator[Path]:
 
     Of the cache that all projects share, it is what was compiled of operators of these names, or `everything`.
     """
-    names = [
-        n for kind in (Toolchain, CudaToolchain) for n in (kind.library, str(Path(kind.library).with_suffix(".stamp")))
-    ]
+    kinds = (Toolchain, SecondToolchain, CudaToolchain)
+    names = [n for kind in kinds for n in (kind.library, str(Path(kind.library).with_suffix(".stamp")))]
     ops = sorted(manifest.parent.name for manifest in out.glob(f"*/{MANIFEST}"))
     for path in (out / op / name for op in ops for name in names):
         if path.is_file():

@@ -14,17 +14,17 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from opgen.diagnostics.model import Span
-from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS
+from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS, SOURCES
 from opgen.toolchain.blame import blamed
-from opgen.toolchain.compiler import Toolchain, toolchain
+from opgen.toolchain.compiler import Toolchain, second_of, toolchain
 from opgen.toolchain.cuda_toolchain import cuda_toolchain
 from opgen.write.lock import locked
 from opgen.write.paths import MANIFEST, inside
@@ -62,6 +62,10 @@ class Tools(Protocol):
         """The name of the file beside the package."""
 
     @property
+    def folder(self) -> str:
+        """Where the operator's own sources are, in its package; an operator without has no library of this kind."""
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The endings of the files that the build depends on."""
 
@@ -89,7 +93,7 @@ class Outcome:
 
     op: str
     status: Status
-    libraries: tuple[Path, ...] = ()
+    libraries: Mapping[str, Path] = field(default_factory=dict)  # by the names that they have beside the package
     error: Exception | None = None
 
 
@@ -158,14 +162,15 @@ def compile_ops(
     One that fails does not keep the others from being compiled. `progress` is told the name of each as it is done.
     """
     cuda = cuda_toolchain()
-    kinds: tuple[Tools, ...] = (toolchain(),) if cuda is None else (toolchain(), cuda)
+    host = toolchain()
+    kinds: tuple[Tools, ...] = (host, second_of(host), *(() if cuda is None else (cuda,)))
 
     def one(op: str) -> Outcome:
         chosen = _possible(out, op, kinds)
         places = tuple(out / op / tools.library for tools in chosen)
         before, ran = [_identity(p) for p in places], list[str]()
         try:
-            paths = tuple(compile_op(out, op, tools, ran) for tools in chosen)
+            paths = {tools.library: compile_op(out, op, tools, ran) for tools in chosen}
         except Exception as e:
             return Outcome(op, Status.FAILED, error=e)
         finally:
@@ -191,7 +196,7 @@ def compile_for(
     def one(op: str) -> Outcome:
         ran: list[str] = []
         try:
-            paths = tuple(cached(out, op, tools, ran) for tools in _possible(out, op, kinds))
+            paths = {tools.library: cached(out, op, tools, ran) for tools in _possible(out, op, kinds)}
         except Exception as e:
             return Outcome(op, Status.FAILED, error=e)
         finally:
@@ -203,7 +208,9 @@ def compile_for(
 
 def _possible(out: Path, op: str, kinds: Sequence[Tools]) -> tuple[Tools, ...]:
     """The tools that an operator has sources for; those for the CPU come first."""
-    return tuple(kinds[:1] if (out / op / NO_CUDA_KERNELS).exists() else kinds)
+    left = ".cu" if (out / op / NO_CUDA_KERNELS).exists() else ""
+    there = (t for t in kinds if t.folder == SOURCES or (out / op / t.folder).is_dir())
+    return tuple(t for t in there if left not in t.reads)
 
 
 def _at_once(one: Callable[[str], Outcome], ops: Sequence[str], jobs: int | None) -> tuple[Outcome, ...]:
@@ -222,7 +229,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def cached(out: Path, op: str, tools: Tools, ran: list[str] | None = None) -> Path:
     """The library in the cache, compiled if it is not there; `ran` is told where the compiler ran."""
     while True:
-        sources = _sources(out, op, tools.reads)
+        sources = _sources(out, op, tools)
         key = _key(sources, tools)
         library = cache_folder() / "libraries" / op / key / f"{op}.so"
         if library.exists():
@@ -247,7 +254,7 @@ def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Too
         return _made(
             library,
             lambda folder, made: tools.commands(files, include, folder, made),
-            lambda: _key(_sources(out, op, tools.reads), tools) == key,
+            lambda: _key(_sources(out, op, tools), tools) == key,
         )
     except CompileError as e:
         e.place = blamed(out, op, str(e))
@@ -291,10 +298,10 @@ def _made(target: Path, commands: Callable[[Path, Path], list[list[str]]], uncha
             return True
 
 
-def _sources(out: Path, op: str, reads: tuple[str, ...]) -> dict[str, Path]:
+def _sources(out: Path, op: str, tools: Tools) -> dict[str, Path]:
     """Everything the build reads, by a name that does not depend on where the folder lies."""
-    own = out / op / "csrc"
-    found = _files(out, (own, out / SHARED), reads)
+    own = out / op / tools.folder
+    found = _files(out, (own, out / SHARED), tools.reads)
     if not any(p.suffix == ".cpp" and p.parent == own for p in found.values()):
         raise FileNotFoundError(f"{out / op} has no C++ sources")
     return found

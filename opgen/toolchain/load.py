@@ -23,6 +23,7 @@ from opgen.diagnostics.text import render_all
 from opgen.pipeline import SpecFile, read
 from opgen.project import generate
 from opgen.toolchain.compiler import NoCompilerError, toolchain
+from opgen.toolchain.cuda_toolchain import CudaToolchain
 from opgen.toolchain.library import NoKernelsError, Outcome, Status, compile_ops, is_current, without_kernels
 from opgen.toolchain.loaded import Operator, Text
 from opgen.toolchain.spec_text import of_fields, of_formula
@@ -57,7 +58,7 @@ def compile(
     for outcome in outcomes:
         if outcome.error is not None:
             raise outcome.error
-    return tuple(path for outcome in outcomes for path in outcome.libraries)
+    return tuple(path for outcome in outcomes for path in outcome.libraries.values())
 
 
 def load(spec: PathLike | Mapping[str, Any], *, compiled: bool | None = None, progress: Tell | None = None) -> Operator:
@@ -200,5 +201,6 @@ def imported(folder: Path, op: str) -> tuple[ModuleType, ModuleType]:
 def _hand_over(runtime: ModuleType, outcome: Outcome) -> None:
     import torch
 
-    for library in outcome.libraries[: 1 + torch.cuda.is_available()]:
-        runtime.load_library(library)
+    for name, library in outcome.libraries.items():
+        if name != CudaToolchain.library or torch.cuda.is_available():
+            runtime.load_library(library)

@@ -7,6 +7,7 @@
     jobs = 4               # compilers, or processes that generate, at a time
     isa = ["avx2"]         # instruction sets that CPU kernels are compiled for, beside the baseline
     cuda = ["9.0+PTX"]     # compute capabilities that CUDA kernels are compiled for
+    second_order = ["well"]  # operators whose gradients of gradients have kernels for the CPU
 
 Paths are relative to the file. The project of a command is that of the folder it is called in, the project of an output
 folder the nearest one upwards that holds `pyproject.toml` or `.git`. A key that nobody reads is refused, so that a
@@ -32,7 +33,7 @@ from opgen.write.paths import GENERATED, project_folder
 
 T = TypeVar("T")
 _PLACE = "pyproject.toml"
-_KEYS = ("specs", "out", "namespace", "jobs", "isa", "cuda")
+_KEYS = ("specs", "out", "namespace", "jobs", "isa", "cuda", "second_order")
 ISA = ("baseline", "avx2", "avx512", "all")
 _CAPABILITY = re.compile(r"\d+\.\d[af]?(\+PTX)?")
 _NAMED = re.compile(r"(?:(?:sm|compute)[_-]?)?(\d+?)(?:\.?(\d))?([af]?)\s*(\+?\s*ptx)?", re.IGNORECASE)  # as elsewhere
@@ -79,6 +80,12 @@ _FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a
         lambda v: _are_words(v, lambda word: _CAPABILITY.fullmatch(word) is not None),
         'one or a list: cuda = ["8.0", "9.0+PTX"]',
     ),
+    (
+        "second_order",
+        "the operators whose second order has kernels",
+        lambda v: v == [] or _are_words(v, str.isidentifier),
+        'names of operators: second_order = ["well"]',
+    ),
 )
 
 
@@ -99,6 +106,7 @@ class Settings:
     jobs: int | None = None
     isa: tuple[str, ...] = ()
     cuda: tuple[str, ...] = ()
+    second_order: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -135,6 +143,11 @@ def namespace_of(out: Path, given: str | None, bag: Bag) -> tuple[str, bool]:
     if given is not None and not usable(given):
         bag.error("OPG508", f"'{given}' cannot be the namespace of operators", None, hints=[_NAME_HINT])
     return (own, False) if given is None else (given, given != own)
+
+
+def second_order_of(out: Path) -> tuple[str, ...]:
+    """The operators whose second order has kernels; what is wrong with the settings is told of the namespace."""
+    return _settings(out, Bag()).second_order
 
 
 def usable(namespace: str) -> bool:
@@ -233,6 +246,7 @@ def _settings(out: Path, bag: Bag) -> Settings:
         jobs=_as(int, values.get("jobs")),
         isa=_words(values.get("isa")),
         cuda=_words(values.get("cuda")),
+        second_order=_words(values.get("second_order")),
     )
 
 

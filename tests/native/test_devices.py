@@ -43,7 +43,7 @@ def made(
         op.may_be_unordered = MethodType(Op.may_be_unordered, op)
         op.left_to_torch = MethodType(Op.left_to_torch, op)
         monkeypatch.setitem(native._ops, ("op", which), op)
-    monkeypatch.setattr(native, "kernel", lambda op, which: (lambda x: x) if kernels[which] else None)
+    monkeypatch.setattr(native, "kernel", lambda op, which: (lambda x: x) if kernels.get(which) else None)
     monkeypatch.setattr(native, "_devices", lambda op, which: kernels[which])
     monkeypatch.setattr(native.private, "refuse_all_but_plain", lambda *_: None)
     monkeypatch.setattr(native.private, "has_default", lambda _: False)

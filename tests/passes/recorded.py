@@ -31,6 +31,7 @@ from opgen.opt.flops import work
 from opgen.opt.sharding import shardings
 from opgen.plan.build import build
 from opgen.plan.divided import alike
+from opgen.plan.kernels import kernels_of
 from opgen.plan.model import KernelPlan
 from opgen.plan.speed import choice
 from opgen.schema.load import load
@@ -138,8 +139,9 @@ def _whole_way(written: str) -> None:
                 plans[which] = build(program, operator.outputs)
         for which, plan in plans.items():
             found.setdefault(which, []).append(plan)
+            for planned in kernels_of(plan):
+                formal(plan, planned.kernel)
             for step in plan.steps:
-                formal(plan, step)
                 lanes(lower_step(plan, step), schedule_of(step))
                 teams(lower_step(plan, step), schedule_of(step))
         autocast((derived.forward,))

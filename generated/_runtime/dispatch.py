@@ -349,7 +349,7 @@ class Op(ABC):
         first, padding = (None,) * before, (False,) * self.count
 
         def backward(ctx: Any, *grads: Any) -> Any:
-            needed = (ctx.needs_input_grad[before:] + padding)[: self.count]
+            needed = private.asked_for(ctx, (ctx.needs_input_grad[before:] + padding)[: self.count])
             return first + self.node_backward(ctx, ctx.levels, ctx.others, needed, *grads)
 
         return backward

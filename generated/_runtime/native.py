@@ -63,9 +63,10 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """A compiled kernel of second order, and the names of its arguments."""
+    """A compiled kernel of second order, the names of its arguments, and of the cotangents it can do without."""
 
     arguments: tuple[str, ...]
+    lacking: frozenset[str]
     kernel: Callable[..., Any]
 
 
@@ -159,11 +160,13 @@ def second(op: Any) -> Second | None:
 
 
 def _second(op: str) -> Second | None:
-    compiled: Any = kernel(op, "second")
+    compiled = kernel(op, "second")
     if compiled is None or not private.AVAILABLE:
         return None
     _guard(f"{op}_second")
-    return Second(private.arguments_of(compiled), private.unwrapped(compiled))
+    there = private.arguments_of(entry(op).call, needed=True)
+    lacking = frozenset(f"grad_grad_{n}" for n in there)
+    return Second(private.arguments_of(compiled), lacking, private.unwrapped(compiled))
 
 
 def _chosen() -> None:

@@ -67,6 +67,7 @@ try:
 except (ImportError, AttributeError):
     AVAILABLE = False
 
+_will_run = getattr(torch._C, "_will_engine_execute_node", lambda _: True)
 _local = vars(torch.ops).setdefault("__opgen_threads__", threading.local())
 _kept = getattr(torch._C, "_get_obj_in_tls", None)
 _keep = getattr(torch._C, "_stash_obj_in_tls", None)
@@ -90,6 +91,28 @@ def plain(args: Sequence[Any]) -> bool:
         and not (torch.is_grad_enabled() and any_requires_grad(*args))
         and not transforms_active()
     )
+
+
+def asked_for(ctx: Any, needed: Sequence[bool]) -> Sequence[bool]:
+    """Of the inputs that need a gradient, those whose gradients this backward pass leads on.
+
+    `torch.autograd.grad` may ask for few of them. The operations of torch are told; an autograd function is not.
+    """
+    if sum(needed) < 2:
+        return needed
+    nodes = [node for node, _ in ctx.next_functions if node is not None]
+    if len(nodes) != sum(needed):
+        return needed
+    found = iter([_runs(node) for node in nodes])
+    return tuple([n and next(found) for n in needed])
+
+
+def _runs(node: Any) -> bool:
+    try:
+        runs: bool = _will_run(node)
+    except RuntimeError:  # a leaf that is asked for, or no backward pass of the engine
+        return True
+    return runs
 
 
 def in_forward_mode() -> bool:
@@ -133,9 +156,10 @@ def unwrapped(overload: Any) -> Callable[..., Any]:
     return getattr(overload, "_op", overload)
 
 
-def arguments_of(overload: Any) -> tuple[str, ...]:
-    """The names of the arguments of an overload."""
-    return tuple(a.name for a in overload._schema.arguments)
+def arguments_of(overload: Any, *, needed: bool = False) -> tuple[str, ...]:
+    """The names of the arguments of an overload, or of those alone that may not be None."""
+    found = overload._schema.arguments
+    return tuple(a.name for a in found if not (needed and a.type.kind() == "OptionalType"))
 
 
 def has_default(overload: Any) -> bool:

@@ -147,21 +147,27 @@ def node(op: Forward) -> Any:
         return results
 
     def backward(ctx: Any, *grads: Any) -> Any:
-        needed = ctx.needs_input_grad[:count]
+        needed = private.asked_for(ctx, ctx.needs_input_grad[:count])
         return op.node_backward(ctx, (), ctx.others if others else (), needed, *grads)
 
     return op.node_of(0, forward=forward, backward=backward)
 
 
-def second(op: Backward, values: Mapping[str, Any]) -> Any:
-    """The gradient of a gradient by a compiled kernel, where one runs and nobody wants its own gradient; else None."""
+def second(op: Backward, grads: Arguments, values: Mapping[str, Any]) -> Any:
+    """The gradient of a gradient by a compiled kernel, where one runs and nobody wants its own gradient; else None.
+
+    It is told which of the cotangents `grads` there are.
+    """
     found = native.second(op)
     if found is None or torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
         return None
     if forward_ad._current_level >= 0:
         return None
+    given = {f"grad_grad_{n}": g for n, g in zip(op.wrt, grads, strict=True)}
+    if any(g is None and n not in found.lacking for n, g in given.items()):
+        given = {**op.cotangents(grads, values, {}), **{n: given[n] for n in found.lacking if n in given}}
     try:
-        results = as_tuple(found.kernel(*[values[n] for n in found.arguments]))
+        results = as_tuple(found.kernel(*[given[n] if n in given else values[n] for n in found.arguments]))
     except _MISSED:
         return None
     native.CALLS.native += 1

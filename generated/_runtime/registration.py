@@ -206,15 +206,15 @@ class Backward(Op):
             return (None,) * len(self.arguments)
         carried = self.carried(levels)
         values = dict(zip(self.arguments, (*ctx.saved_tensors, *others), strict=True))
-        values |= self.cotangents(grads, values, carried)
-        if carried:
-            carried |= {f"grad_{n}": carried[n] for n in self.results}
         wanted = dict(zip(self.tensors, needed, strict=True))
         for name, numbers in d.second_given.items():
             wanted[name] = wanted.get(name, False) and any(values[GIVEN][k] for k in numbers)
         values[MASK] = [wanted.get(n, False) for n in d.second_mask]
-        results = None if carried else quick.second(self, values)
+        results = None if carried else quick.second(self, grads, values)
         if results is None:
+            values |= self.cotangents(grads, values, carried)
+            if carried:
+                carried |= {f"grad_{n}": carried[n] for n in self.results}
             results = sharding.run(lambda v: run(d.second, v, carried, one_by_one=d.elsewhere), values)
         found = dict(zip(d.second_returns, results, strict=True))
         if carried:

@@ -144,6 +144,13 @@ void Call::set(const char* name, const Tensor& tensor) {
   described_[number] = description(tensor);
 }
 
+void Call::zero(const char* name, Element element, std::initializer_list<Entry> shape, bool result) {
+  const Sizes sizes = resolved(shape), one;
+  const Sizes& own = result ? sizes : one;
+  const Tensor made = torch::stable::full({own.data(), own.size()}, 0.0, type_of(element), std::nullopt, device());
+  set(name, result ? made : expand(made, sizes));
+}
+
 Tensor Call::result(const char* name, Element element) {
   const Tensor& own = held(number_of(name));
   return own.defined() ? converted(own, type_of(element)) : Tensor();
@@ -353,6 +360,8 @@ Sizes Call::resolved(const Shape& shape) const {
   const auto sizes = resolved_few(shape);
   return Sizes(sizes.begin(), sizes.end());
 }
+
+template Sizes Call::resolved(const Few<Entry, 4>& shape) const;  // for opgen_steps.cpp
 
 template <typename Shape>
 Few<int64_t, OPGEN_MAX_DIMS> Call::resolved_few(const Shape& shape) const {

@@ -80,6 +80,8 @@ class __attribute__((visibility("hidden"))) Call {
   // The place of a buffer that torch fills, or that nobody wants.
   void reserve(const char* name);
   void set(const char* name, const Tensor& tensor);
+  // Zeros in place of a buffer: one for all places, or memory of its own for what a caller gets.
+  void zero(const char* name, Element element, std::initializer_list<Entry> shape, bool result = false);
   // Memory for such a buffer.
   Tensor empty(Element element, std::initializer_list<Entry> shape) const { return empty(shape, type_of(element)); }
 

@@ -24,6 +24,7 @@ from opgen.package.cpp_library import LibrarySteps, element
 from opgen.package.cpp_signature import NUMBERS, SECOND_ORDER, Direction, head, may_miss, own_argument, schema
 from opgen.package.cpp_variants import Printed, printed
 from opgen.package.cpp_wanted import Wanted
+from opgen.package.cpp_zeros import Zeros
 from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.build import written
@@ -36,6 +37,7 @@ from opgen.plan.model import (
     Library,
     Nest,
     Result,
+    Step,
     Storage,
 )
 
@@ -140,6 +142,7 @@ class _VariantCode:
         self.values = {o.name: o.value for o in program.outputs}
         self.by_torch = {r for s in plan.steps if isinstance(s, Library) for r in written(s)}
         self.apart = wanted.apart()
+        self.zeros = Zeros(operator, d, plan, lambda b: ", ".join(map(self._entry, b.shape)))
         self.writers: dict[str, list[Launch]] = {}
         self.few: dict[str, FewRows] = {}  # by the buffer that is added to
         for planned, launch in zip(kernels_of(plan), launches, strict=True):
@@ -233,12 +236,12 @@ class _VariantCode:
     # --- steps -------------------------------------------------------------------------------------------------------
 
     def _steps(self) -> list[str]:
-        lines = self._memory()
+        lines = [*self._memory(), *self.zeros.lines()]
         launches = enumerate(self.launches)
         beside = {launch.columns for launch in self.launches}
         compared: set[tuple[str, tuple[str, ...]]] = set()
         for step in self.plan.steps:
-            condition = self.wanted.any_of(step.results)
+            condition = self._runs(step)
             if isinstance(step, Library):
                 own = self._in_place(step, next(launches)[1]) if instead(step) else []
                 lines += self.library.lines(step, condition, own)
@@ -259,6 +262,10 @@ class _VariantCode:
             lines += [] if condition and new else under(condition, run)
         return lines
 
+    def _runs(self, step: Step) -> str:
+        """The condition that a step runs; empty: always."""
+        return self.zeros.runs(step, self.wanted.any_of(step.results))
+
     def _in_place(self, step: Library, launch: Launch) -> list[str]:
         """The kernel that runs in place of what is handed on, for a head that says when."""
         (buffer,) = map(self.plan.buffer, written(step))
@@ -269,8 +276,7 @@ class _VariantCode:
 
     def _run_both(self, rows: Launch, wanted: str, columns: int) -> list[str]:
         """Two launches that a device may make one of, each with the condition that it is wanted."""
-        beside = kernels_of(self.plan)[columns].kernel
-        pairs = ((wanted, rows), (self.wanted.any_of(beside.results), self.launches[columns]))
+        pairs = ((wanted, rows), (self._runs(kernels_of(self.plan)[columns].kernel), self.launches[columns]))
         given = [f"{{{', '.join([condition or 'true', *self._given(launch)])}}}" for condition, launch in pairs]
         return [f"call.run_both({', '.join(given)});"]
 

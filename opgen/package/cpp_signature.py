@@ -19,7 +19,7 @@ class Direction:
     its entries are for.
 
     `results` are outputs by their names, of second order by what they are the gradients of. `optional`: the tensors
-    that may be absent.
+    that may be absent, `lacking` those of them that are 0 then, whatever else there is.
     """
 
     which: str
@@ -28,6 +28,7 @@ class Direction:
     results: tuple[str, ...]
     mask: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 def parameters(operator: Operator, d: Direction, *, recorded: bool) -> list[str]:

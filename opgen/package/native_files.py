@@ -82,9 +82,12 @@ def second(s: Surface, saved: Sequence[str]) -> Direction | None:
     formula = formula_view(s, SECOND_ORDER, "")
     if formula is None or s.operator.elsewhere is not None:
         return None
-    tensors = (*(f"grad_grad_{n}" for n in s.wrt), *(f"grad_{n}" for n in s.active), *saved)
-    optional = tuple(t for t in tensors if t in formula.optional)
-    return Direction(SECOND_ORDER, tuple(s.programs(SECOND_ORDER)), tensors, second_returns(s), formula.mask, optional)
+    cotangents = tuple(f"grad_grad_{n}" for n in s.wrt)
+    tensors = (*cotangents, *(f"grad_{n}" for n in s.active), *saved)
+    optional = tuple(t for t in tensors if t in formula.optional or t in cotangents)
+    lacking = tuple(f"grad_grad_{n}" for n in s.wrt if not may_be_absent(s, n))
+    programs = tuple(s.programs(SECOND_ORDER))
+    return Direction(SECOND_ORDER, programs, tensors, second_returns(s), formula.mask, optional, lacking)
 
 
 def _optional(s: Surface, tensors: Sequence[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ _data_address _dispatch_tls_local_exclude_set _dispatch_tls_local_include_set _d
 _ForceDispatchKeyGuard _functorch _get_obj_in_tls _is_any_autocast_enabled _is_key_in_tls _is_profiler_enabled
 _is_tracing _len_torch_dispatch_stack _op _op_dispatcher _op_schema _remove_batch_dim _schema
 _set_fwd_grad_enabled _SingleLevelFunction _stash_obj_in_tls _storage_address _unwrap_for_grad
-_vmapmode_decrement_nesting _vmapmode_increment_nesting _wrap_for_grad
+_vmapmode_decrement_nesting _vmapmode_increment_nesting _will_engine_execute_node _wrap_for_grad
 """
 # read at every call of the short way, where a function of `private` would cost more than the reading
 ELSEWHERE = {"quick.py": {"_current_level", "_is_profiler_enabled"}}

@@ -19,7 +19,7 @@ using opgen::Tensor;
 
 // box given
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lennard_jones_second_0(
-    const Tensor& grad_grad_position, const Tensor& grad_grad_sigma, const Tensor& grad_grad_epsilon,
+    const Optional& grad_grad_position, const Optional& grad_grad_sigma, const Optional& grad_grad_epsilon,
     const Optional& grad_grad_box, const Tensor& grad_energy, const Tensor& position, const Tensor& sigma,
     const Tensor& epsilon, const Optional& box, const std::vector<bool>& mask) {
   opgen::Call call("lennard_jones", OPGEN_CHOOSE_STEPS(lennard_jones), 1);
@@ -92,7 +92,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lennard_jones_second_0(
 
 // box not given
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lennard_jones_second_1(
-    const Tensor& grad_grad_position, const Tensor& grad_grad_sigma, const Tensor& grad_grad_epsilon,
+    const Optional& grad_grad_position, const Optional& grad_grad_sigma, const Optional& grad_grad_epsilon,
     const Optional& grad_grad_box, const Tensor& grad_energy, const Tensor& position, const Tensor& sigma,
     const Tensor& epsilon, const Optional& box, const std::vector<bool>& mask) {
   opgen::Call call("lennard_jones", OPGEN_CHOOSE_STEPS(lennard_jones), 1);
@@ -157,7 +157,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lennard_jones_second_1(
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lennard_jones_second(
-    const Tensor& grad_grad_position, const Tensor& grad_grad_sigma, const Tensor& grad_grad_epsilon,
+    const Optional& grad_grad_position, const Optional& grad_grad_sigma, const Optional& grad_grad_epsilon,
     const Optional& grad_grad_box, const Tensor& grad_energy, const Tensor& position, const Tensor& sigma,
     const Tensor& epsilon, const Optional& box, const std::vector<bool>& mask) {
   if (box.has_value()) {
@@ -179,7 +179,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) { m.impl("lennard_jones_second"
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   if (!OPGEN_RUNS_HERE) return;
   m.def(
-      "lennard_jones_second(Tensor grad_grad_position, Tensor grad_grad_sigma, Tensor grad_grad_epsilon, Tensor? "
+      "lennard_jones_second(Tensor? grad_grad_position, Tensor? grad_grad_sigma, Tensor? grad_grad_epsilon, Tensor? "
       "grad_grad_box, Tensor grad_energy, Tensor position, Tensor sigma, Tensor epsilon, Tensor? box, bool[] "
       "needs_input_grad) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
 }

@@ -309,6 +309,7 @@ class _Parser(LoopParser):
             message = "a slice is not part of the formula language"
             if is_said(written, self.tokens[self.at :]):
                 self.idioms.note(first, message, POSITION, otherwise=hint or SLICE)
+                self.idioms.written = written
                 return Target(token.text, None, token.span, token.span)
             raise self.fail(message, first, "OPG201", POSITION, hint or SLICE)
         items = ended_target(self.idioms, self.without_slices(written))

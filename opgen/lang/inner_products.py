@@ -25,8 +25,8 @@ def contracted(words: Vocabulary, target: Target, written: Sequence[Item], value
     own = [i.name for i in written or target.items or () if isinstance(i, Binder | Name)]
     slots = sum(isinstance(i, Slice) for i in written)
     rest = [i for i in free if i not in own]
-    said = _said(value)
-    over = [i for i in rest if i in said] if written else rest
+    named = stated(value)
+    over = [i for i in rest if i in named] if written else rest
     if not over or len(rest) - len(over) != slots or len({*own, *rest}) < len(own) + len(rest):
         return None
     if not written and not any(_is_of_slice(n, i) for n in nodes(value) for i in over):
@@ -65,7 +65,7 @@ def over_batch(words: Vocabulary, target: Target, value: Expr) -> Target:
     return replace(target, items=(Dots(target.span), *items)) if plain and "..." in layout(words, value) else target
 
 
-def _said(value: Expr) -> set[str]:
+def stated(value: Expr) -> set[str]:
     """The indices that a person wrote, as those of slices and bare tensors are not."""
     return {n.name for n in nodes(value) if isinstance(n, Name) and n.span.text == n.name}
 

@@ -15,7 +15,7 @@ from opgen.lang import habits
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.conversions import chosen_by
-from opgen.lang.foreign import of_other_libraries, written
+from opgen.lang.foreign import by_steps, of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.inner_products import contracted, in_place, over_batch
 from opgen.lang.layout import is_open, layout, over_the_rest, spelled
@@ -80,6 +80,7 @@ class Notes(ABC):
     inside: int = 0  # how many of them there are
     within: list[Within] = field(default_factory=list)  # reductions within groups
     above: tuple[str, ...] = ()  # what statements further up become
+    along: str = ""  # the index along which the statement goes on from its step before
     told: tuple[str, Span] | None = None  # what has been said of the first of them; then what is said of this one
     runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
     moved: dict[str, Expr] = field(default_factory=dict)  # how far, where an access has them beside themselves alone
@@ -127,6 +128,7 @@ class Notes(ABC):
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG212", "OPG242")
             said = () if general else hints
             line = written(text, at or first.span, self.above, together=self.told is not None)
+            line = by_steps(text, self.above, self.along) if self.along else line
             line = with_lines(self.words, self.within, self.made, text) if self.within else line
             if self.made is not None and (cases := by_choice(self.words, self.made)):
                 line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"

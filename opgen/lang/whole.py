@@ -13,6 +13,7 @@ from opgen.lang.by_place import Places, by_place, placed
 from opgen.lang.layout import bare, lacks_batch, layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.notes import Notes
+from opgen.lang.stepwise import note_steps
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import remember
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
@@ -28,6 +29,7 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     if notes.found:
         return s
     _note_batch(notes, s)
+    note_steps(notes, s)
     name, at, updated = s.target.name, notes.words.letters.get(s.target.name, ()), s.op != "="
     own = s.target.items is None and name not in notes.words.inputs  # an input that is updated is a new value
     if updated and not (own and {*at} - {"..."} and UNCLEAR not in at):

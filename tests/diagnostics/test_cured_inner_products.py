@@ -1,4 +1,4 @@
-"""Products of rows, `q[i, :] * k[j, :]`, are sums over their axis; a slice on the left keeps the order of its indices."""
+"""Products of rows, `q[i, :] * k[j, :]`, are sums over their axis; slices on the left keep their order."""
 
 from __future__ import annotations
 

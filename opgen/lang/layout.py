@@ -193,7 +193,14 @@ def _turned(e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
     return e, (*items[:-2], items[-1], items[-2])
 
 
-def read_along(words: Vocabulary, statement: str) -> dict[str, frozenset[str]]:
+def read_ahead(words: Vocabulary, statement: str) -> None:
+    """Note what the text of a statement says of its indices, before it is read; what the last one said goes."""
+    words.places.clear()
+    words.doubts.clear()
+    words.along, words.unsliced = _along(words, statement), _unsliced(statement.partition("=")[2])
+
+
+def _along(words: Vocabulary, statement: str) -> dict[str, frozenset[str]]:
     """The sizes of the axes that each index of a statement stands alone at, in its text."""
     found: dict[str, frozenset[str]] = {}
     for name, inside in _ACCESS.findall(statement):
@@ -206,7 +213,7 @@ def read_along(words: Vocabulary, statement: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def read_unsliced(value: str) -> frozenset[str]:
+def _unsliced(value: str) -> frozenset[str]:
     """The indices that stand alone in accesses of a formula, and in none that has a slice, in its text."""
     found: dict[bool, list[str]] = {False: [], True: []}
     for _, inside in _ACCESS.findall(value):

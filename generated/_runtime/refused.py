@@ -255,7 +255,7 @@ def _as_tensor(d: Definition, given: Sequence[Any], params: Sequence[Any], numbe
 
 
 def _filled(d: Definition, given: Sequence[Any], params: Sequence[Any], number: float) -> str:
-    """The tensor of one number everywhere that a call takes where floats of one dim or none are declared; else empty."""
+    """The tensor of one number that a call takes where floats of one dim or of none are declared; empty elsewhere."""
     k = next(k for k, v in enumerate(given) if v is number)
     if d.kinds[k] != "f" or isinstance(number, bool):
         return ""

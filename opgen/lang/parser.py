@@ -348,8 +348,8 @@ class _Parser(LoopParser):
             line = token.span.source.text[token.span.start :].partition("\n")[0]
             below = self.formula.text[bisect_left(self.formula.offsets, token.span.start) :].partition("\n")[2]
             made, again = renamed_below(self.words, targets, below)
-            hints = (*unpacked(self.words, made, line), *again)
-            raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints)
+            hints = unpacked(self.words, made, line, partial(read_again, notes=self.idioms))
+            raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints, *again)
         if token.is_op("~"):
             hints = of_distribution(self.words, token.span)
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", *hints)

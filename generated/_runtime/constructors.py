@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import torch
 
 from .arguments import domain_error
-from .refused import fault, nearest, no_argument, only
+from .refused import fault, meant, nearest, no_argument, only
 
 Self = TypeVar("Self")
 Given = ParamSpec("Given")
@@ -39,7 +39,8 @@ def takes_named(
         @functools.wraps(init)
         def named(self: Self, /, *args: Given.args, **kwargs: Given.kwargs) -> None:
             owner = type(self).__name__
-            passed = _passed(owner, kinds, needed, made, args, kwargs)
+            takes = functools.partial(_takes, init, type(self), kinds, needed)
+            passed = _passed(owner, kinds, needed, made, takes, args, kwargs)
             try:
                 init(self, *args, **kwargs)
             except RuntimeError as error:
@@ -58,6 +59,7 @@ def _passed(
     kinds: Mapping[str, str],
     needed: Sequence[str],
     made: Mapping[str, str],
+    takes: Callable[[str, Any], bool],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> list[tuple[str, Any]]:
@@ -79,11 +81,25 @@ def _passed(
         told = _place_fault(kinds[name], value) if place else fault(kinds[name], value)
         if told:
             first = next(n for n in names if kinds[n].startswith("torch.device")) if place else name
-            meant = list(made)[names.index(name) - names.index(first) :][:1] if place else [name]
+            after = list(made)[names.index(name) - names.index(first) :][:1] if place else [name]
             wrong = not isinstance(value, str | torch.device | torch.dtype | None)
-            own = [_started(n, made[n], value) for n in meant if n in made and wrong]
-            raise TypeError(f"{owner}: {name} must be {told}{''.join(own)}")
+            own = [_started(n, made[n], value) for n in after if n in made and wrong]
+            words = [n for n in names if kinds[n].partition(" | ")[0] == "str"] if isinstance(value, str) else []
+            other = meant([f"{n}={value!r}" for n in words if n != name and takes(n, value)])
+            raise TypeError(f"{owner}: {name} must be {told}{''.join(own)}{other}")
     return passed
+
+
+def _takes(
+    init: Callable[..., None], module: type, kinds: Mapping[str, str], needed: Sequence[str], name: str, value: Any
+) -> bool:
+    """Whether a module can be made with this value of an argument; it is on no device."""
+    given = dict.fromkeys(needed, 1) | {n: "meta" for n, kind in kinds.items() if kind.startswith("torch.device")}
+    try:
+        init(module.__new__(module), **{**given, name: value})
+    except (RuntimeError, TypeError, ValueError) as error:
+        return f" {name} must be " not in str(error)
+    return True
 
 
 def _started(name: str, made: str, value: Any) -> str:

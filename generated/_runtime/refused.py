@@ -60,7 +60,8 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         if told:
             one_of = _choices(d, name, given, params) if wanted == "str" else ""
             one_of = one_of or _repeated(d, name, wanted, value, given, params)
-            return TypeError(f"{d.name}: {name} must be {one_of or told}")
+            other = "" if one_of else _of_another(d, function, name, value, given, params)
+            return TypeError(f"{d.name}: {name} must be {one_of or told}{other}")
     for (name, _), value in zip(expected, values, strict=False):
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
             return TypeError(f"{d.name}: {name} must be a dense tensor, not {_layout(value)}")
@@ -181,10 +182,13 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
         near = [_misspelt(d, n, others, params, wrong) for n, kind in kinds if kind == "str"]
         words = [f"{n}={wrong!r}" for n in taking] or [told for told in near if told]
         return f"; params are keywords: {' or '.join(words)}" if words else ""
-    tensor = _as_tensor(d, given, params, wrong)
+    tensor = _as_tensor(d, given, params, wrong) or _filled(d, given, params, wrong)
     alike = [(n, k.partition(" | ")[0]) for n, k in kinds]
     alike = [(n, k) for n, k in alike if k in _KINDS and (k == "bool") == isinstance(wrong, bool)]
-    taking = [f"{n}={wrong!r}" for n, k in alike if _is(k, wrong) and not (tensor and k == "float")]
+    integer = d.kinds[k] != "f" and tensor
+    taking = [f"{n}={wrong!r}" for n, kind in alike if _is(kind, wrong) and not (integer and kind == "float")]
+    if tensor and taking:
+        return f"; as {list(signature(function).parameters)[k]} write {tensor}, as a param {' or '.join(taking)}"
     return f"{tensor and '; write '}{tensor}" + (f"; params are keywords: {' or '.join(taking)}" if taking else "")
 
 
@@ -198,6 +202,22 @@ def _repeated(d: Definition, name: str, wanted: str, value: Any, given: Sequence
     if count is None:
         return ""
     return f"{count[1]} {each}s; write {name}={(value,) * int(count[1])!r}"
+
+
+def _of_another(
+    d: Definition, function: Callable[..., Any], name: str, word: Any, given: Sequence[Any], params: Sequence[Any]
+) -> str:
+    """The params that take a word which is given for another one; empty where it is no word, or none takes it."""
+    kinds = {n: str(p.annotation) for n, p in signature(function).parameters.items()}
+    if not isinstance(word, str) or name not in d.params:
+        return ""
+    taking = [n for n in d.params if n != name and not fault(kinds.get(n, "None"), word)]
+    return meant([f"{n}={word!r}" for n in taking if _takes(d, n, given, params, word)])
+
+
+def meant(others: Sequence[str]) -> str:
+    """What is said of an argument that others take, each as it is written; empty where none does."""
+    return f"; did you mean {' or '.join(others)}?" if others else ""
 
 
 def _misspelt(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any], word: str) -> str:
@@ -234,6 +254,24 @@ def _as_tensor(d: Definition, given: Sequence[Any], params: Sequence[Any], numbe
     return f"torch.tensor({number}{dtype})" if fits else ""
 
 
+def _filled(d: Definition, given: Sequence[Any], params: Sequence[Any], number: float) -> str:
+    """The tensor of one number that a call takes where floats of one dim or of none are declared; empty elsewhere."""
+    k = next(k for k, v in enumerate(given) if v is number)
+    if d.kinds[k] != "f" or isinstance(number, bool):
+        return ""
+    beside = next((v for v in given if isinstance(v, Tensor)), torch.empty(()))
+    sizes = (size for v in given if isinstance(v, Tensor) for size in reversed(v.shape))
+    for shape in ((), *((size,) for size in dict.fromkeys(sizes))):
+        others = [*given[:k], torch.empty(shape, device=beside.device), *given[k + 1 :]]
+        try:
+            fits = not _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, others), params)
+        except (RuntimeError, TypeError, ValueError):
+            continue
+        if fits:
+            return f"torch.full({shape}, {float(number)!r})" if shape else f"torch.tensor({float(number)!r})"
+    return ""
+
+
 def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:
     """The error of a call with a tensor for a number, where the tensor wants a gradient and would get none."""
     for name, value in zip(d.params, params, strict=False):
@@ -255,10 +293,10 @@ def keyword_error(
     words = [f"{n}={v!r}" for (n, kind), v in zip(params, misplaced, strict=False) if not fault(kind, v)]
     alone = [f"{n}={v!r}" for n, kind in params for v in misplaced[:1] if not fault(kind, v)]
     words = alone if len(alone) == len(misplaced) == 1 else words  # the one param that it can be
-    meant = f", as in {name}({', '.join((*operands, *words))})" if len(words) == len(misplaced) else ""
+    shown = f", as in {name}({', '.join((*operands, *words))})" if len(words) == len(misplaced) else ""
     names = f": {', '.join(n for n, _ in params)}"
     told = f"{name}: takes {len(operands)} by position ({', '.join(operands)}), not {len(operands) + len(misplaced)}"
-    return TypeError(f"{told}; params are keywords{meant or names}")
+    return TypeError(f"{told}; params are keywords{shown or names}" if params else told)
 
 
 def _unknown(function: Callable[..., Any], given: Sequence[Any], unknown: Mapping[str, Any]) -> TypeError:

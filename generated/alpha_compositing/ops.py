@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     compute_dtype,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -326,7 +328,9 @@ OP = register(
 )
 
 
-def alpha_compositing(alpha: Tensor, colour: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
+def alpha_compositing(
+    alpha: Tensor, colour: Tensor, *misplaced: Never, out: tuple[Tensor, ...] | None = None, **unknown: Never
+) -> tuple[Tensor, ...]:
     """Colours along a ray, each behind the opacity of those in front.
 
     C[c] = sum over t of T[t] alpha[t] colour[t, c],    T[t] = product over u < t of (1 - alpha[u])  The
@@ -346,6 +350,8 @@ def alpha_compositing(alpha: Tensor, colour: Tensor, *, out: tuple[Tensor, ...] 
     Returns:
         output: `[..., C]`; weight: `[..., T]`
     """
+    if misplaced or unknown:
+        raise keyword_error(alpha_compositing, (alpha, colour), misplaced, unknown)
     given = (alpha, colour)
     if out is not None:
         return write_out(alpha_compositing, out, given)

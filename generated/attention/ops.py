@@ -391,7 +391,7 @@ def attention(
     value: Tensor,
     is_causal: bool = False,
     scale: float | None = None,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -420,8 +420,8 @@ def attention(
 
     Computes what `torch.nn.functional.scaled_dot_product_attention` computes.
     """
-    if unknown:
-        raise keyword_error(attention, (query, key, value, is_causal, scale), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(attention, (query, key, value, is_causal, scale), misplaced, unknown)
     given = (query, key, value)
     if out is not None:
         return write_out(attention, out, given, is_causal=is_causal, scale=scale)

@@ -296,7 +296,7 @@ def avg_pool2d(
     kernel_size: int,
     stride: int | None = None,
     padding: int = 0,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -321,8 +321,8 @@ def avg_pool2d(
 
     Computes what `torch.nn.functional.avg_pool2d` computes.
     """
-    if unknown:
-        raise keyword_error(avg_pool2d, (input, kernel_size, stride, padding), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(avg_pool2d, (input, kernel_size, stride, padding), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(avg_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 from .function import ELSEWHERE_J0, ELSEWHERE_J1
@@ -128,7 +129,7 @@ OP = register(
 )
 
 
-def bessel_j0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def bessel_j0(x: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Bessel function of the first kind of order zero.
 
     Formula::
@@ -144,6 +145,8 @@ def bessel_j0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Computes what `torch.special.bessel_j0` computes.
     """
+    if misplaced or unknown:
+        raise keyword_error(bessel_j0, (x,), misplaced, unknown)
     given = (x,)
     if out is not None:
         return write_out(bessel_j0, out, given)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -238,7 +249,13 @@ OP = register(
 
 
 def bilinear(
-    input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+    input1: Tensor,
+    input2: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Bilinear form of two feature vectors, one matrix per output feature.
 
@@ -258,6 +275,8 @@ def bilinear(
 
     Computes what `torch.nn.functional.bilinear` computes.
     """
+    if misplaced or unknown:
+        raise keyword_error(bilinear, (input1, input2, weight, bias), misplaced, unknown)
     given = (input1, input2, weight, bias)
     if out is not None:
         return write_out(bilinear, out, given)

@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, size_error, write_out
 from .._runtime.functions import add_at, flat_index, take, upcast, upcast_all
 from . import function
 
@@ -232,7 +233,9 @@ OP = register(
 )
 
 
-def bilinear_sample(image: Tensor, points: Tensor, *, out: Tensor | None = None) -> Tensor:
+def bilinear_sample(
+    image: Tensor, points: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Bilinear interpolation of an image at points.
 
     A point at (row, column), counted in pixels, reads its four neighbours with the weights of their opposite areas.
@@ -253,6 +256,8 @@ def bilinear_sample(image: Tensor, points: Tensor, *, out: Tensor | None = None)
     Returns:
         output: `[N]`
     """
+    if misplaced or unknown:
+        raise keyword_error(bilinear_sample, (image, points), misplaced, unknown)
     given = (image, points)
     if out is not None:
         return write_out(bilinear_sample, out, given)

@@ -262,7 +262,13 @@ OP = register(
 
 
 def bilinear_splat(
-    values: Tensor, places: Tensor, height: int, width: int, *, out: Tensor | None = None, **unknown: Never
+    values: Tensor,
+    places: Tensor,
+    height: int,
+    width: int,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Values spread over the four pixels around points.
 
@@ -287,8 +293,8 @@ def bilinear_splat(
     Returns:
         grid: `[H, W]`
     """
-    if unknown:
-        raise keyword_error(bilinear_splat, (values, places, height, width), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(bilinear_splat, (values, places, height, width), misplaced, unknown)
     given = (values, places)
     if out is not None:
         return write_out(bilinear_splat, out, given, height=height, width=width)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, size_error, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -198,7 +199,9 @@ OP = register(
 )
 
 
-def bspline_kan(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
+def bspline_kan(
+    input: Tensor, weight: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """KAN layer: a learnable cubic spline for every pair of an input and an output.
 
     Every edge of the layer has a function of one variable, a sum of cubic B-splines on a uniform grid of G cells
@@ -219,6 +222,8 @@ def bspline_kan(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> 
     Returns:
         output: `[..., O]`
     """
+    if misplaced or unknown:
+        raise keyword_error(bspline_kan, (input, weight), misplaced, unknown)
     given = (input, weight)
     if out is not None:
         return write_out(bspline_kan, out, given)

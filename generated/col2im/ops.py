@@ -245,7 +245,7 @@ def col2im(
     dilation: int = 1,
     padding: int = 0,
     stride: int = 1,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -274,8 +274,8 @@ def col2im(
     Returns:
         output: `[N, C, H, W]`
     """
-    if unknown:
-        raise keyword_error(col2im, (input, height, width, kernel_size, dilation, padding, stride), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(col2im, (input, height, width, kernel_size, dilation, padding, stride), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    joined,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows
 from . import function
 
@@ -317,7 +328,14 @@ OP = register(
 )
 
 
-def complex_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+def complex_linear(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
+) -> Tensor:
     """Affine map of complex features.
 
     Formula::
@@ -335,6 +353,8 @@ def complex_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *,
 
     Computes what `torch.nn.functional.linear` computes.
     """
+    if misplaced or unknown:
+        raise keyword_error(complex_linear, (input, weight, bias), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(complex_linear, out, given)

@@ -438,7 +438,7 @@ def cosine_embedding_loss(
     target: Tensor,
     margin: float = 0.0,
     reduction: str = "mean",
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -470,8 +470,8 @@ def cosine_embedding_loss(
 
     Computes what `torch.nn.functional.cosine_embedding_loss` computes.
     """
-    if unknown:
-        raise keyword_error(cosine_embedding_loss, (input1, input2, target, margin, reduction), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(cosine_embedding_loss, (input1, input2, target, margin, reduction), misplaced, unknown)
     given = (input1, input2, target)
     if out is not None:
         return write_out(cosine_embedding_loss, out, given, margin=margin, reduction=reduction)

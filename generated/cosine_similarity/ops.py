@@ -333,7 +333,7 @@ OP = register(
 
 
 def cosine_similarity(
-    x1: Tensor, x2: Tensor, eps: float = 1e-8, *, out: Tensor | None = None, **unknown: Never
+    x1: Tensor, x2: Tensor, eps: float = 1e-8, *misplaced: Never, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Cosine of the angle between two vectors along the last dimension.
 
@@ -352,8 +352,8 @@ def cosine_similarity(
     Returns:
         output: `[...]`
     """
-    if unknown:
-        raise keyword_error(cosine_similarity, (x1, x2, eps), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(cosine_similarity, (x1, x2, eps), misplaced, unknown)
     given = (x1, x2)
     if out is not None:
         return write_out(cosine_similarity, out, given, eps=eps)

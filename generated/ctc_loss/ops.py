@@ -1985,7 +1985,7 @@ def ctc_loss(
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -2026,9 +2026,12 @@ def ctc_loss(
     Returns:
         output: `[]`
     """
-    if unknown:
+    if misplaced or unknown:
         raise keyword_error(
-            ctc_loss, (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity), (), unknown
+            ctc_loss,
+            (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
+            misplaced,
+            unknown,
         )
     given = (log_probs, targets, input_lengths, target_lengths)
     if out is not None:

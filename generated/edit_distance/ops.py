@@ -7,11 +7,13 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, batch_shape, keyword_error, rank_error, register, write_out
 from . import function
 
 
@@ -60,7 +62,9 @@ OP = register(
 )
 
 
-def edit_distance(first: Tensor, second: Tensor, *, out: Tensor | None = None) -> Tensor:
+def edit_distance(
+    first: Tensor, second: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Fewest insertions, deletions and substitutions that turn one sequence into another.
 
     Levenshtein distance of two sequences of numbers, by dynamic programming over their prefixes. It has no
@@ -83,6 +87,8 @@ def edit_distance(first: Tensor, second: Tensor, *, out: Tensor | None = None) -
     Returns:
         distance: int64 `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(edit_distance, (first, second), misplaced, unknown)
     given = (first, second)
     if out is not None:
         return write_out(edit_distance, out, given)

@@ -112,7 +112,7 @@ OP = register(
 )
 
 
-def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def elu(input: Tensor, alpha: float = 1.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Exponential linear unit.
 
     The identity on the right of zero, `alpha (exp(x) - 1)` on the left. The exponential is not evaluated on the
@@ -133,8 +133,8 @@ def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None, **unkno
 
     Computes what `torch.nn.functional.elu` computes.
     """
-    if unknown:
-        raise keyword_error(elu, (input, alpha), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(elu, (input, alpha), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(elu, out, given, alpha=alpha)
@@ -147,10 +147,10 @@ add_function("elu", elu)
 
 
 @takes_missing
-def elu_(input: Tensor, alpha: float = 1.0, **unknown: Never) -> Tensor:
+def elu_(input: Tensor, alpha: float = 1.0, *misplaced: Never, **unknown: Never) -> Tensor:
     """`elu` that overwrites `input`, and returns it."""
-    if unknown:
-        raise keyword_error(elu_, (input, alpha), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(elu_, (input, alpha), misplaced, unknown)
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(elu_, given, input, alpha=alpha)

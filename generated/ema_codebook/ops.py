@@ -212,7 +212,7 @@ def ema_codebook(
     sums: Tensor,
     decay: float = 0.99,
     eps: float = 1e-5,
-    *,
+    *misplaced: Never,
     out: tuple[Tensor, ...] | None = None,
     **unknown: Never,
 ) -> tuple[Tensor, ...]:
@@ -248,8 +248,8 @@ def ema_codebook(
             squared distance of the input to them; next_counts: `[K]`, what the counts become; next_sums: `[K, D]`, what
             the sums become
     """
-    if unknown:
-        raise keyword_error(ema_codebook, (input, counts, sums, decay, eps), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(ema_codebook, (input, counts, sums, decay, eps), misplaced, unknown)
     given = (input, counts, sums)
     if out is not None:
         return write_out(ema_codebook, out, given, decay=decay, eps=eps)

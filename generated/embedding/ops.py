@@ -9,11 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, check_range, checks_values, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    check_range,
+    checks_values,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import add_at, take, upcast
 from . import function
 
@@ -116,7 +127,7 @@ OP = register(
 )
 
 
-def embedding(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
+def embedding(input: Tensor, weight: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Rows of a table, chosen by integers.
 
     Formula::
@@ -133,6 +144,8 @@ def embedding(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Te
 
     Computes what `torch.nn.functional.embedding` computes.
     """
+    if misplaced or unknown:
+        raise keyword_error(embedding, (input, weight), misplaced, unknown)
     given = (input, weight)
     if out is not None:
         return write_out(embedding, out, given)

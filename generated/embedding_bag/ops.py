@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
@@ -18,6 +19,7 @@ from .._runtime import (
     add_function,
     check_range,
     checks_values,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -234,7 +236,12 @@ OP = register(
 
 
 def embedding_bag(
-    input: Tensor, weight: Tensor, per_sample_weights: Tensor | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    weight: Tensor,
+    per_sample_weights: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Sums of table rows, each row with a weight of its own.
 
@@ -254,6 +261,8 @@ def embedding_bag(
     Returns:
         output: `[N, D]`
     """
+    if misplaced or unknown:
+        raise keyword_error(embedding_bag, (input, weight, per_sample_weights), misplaced, unknown)
     given = (input, weight, per_sample_weights)
     if out is not None:
         return write_out(embedding_bag, out, given)

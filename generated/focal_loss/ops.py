@@ -362,7 +362,7 @@ def focal_loss(
     alpha: float = 0.25,
     gamma: float = 2.0,
     reduction: str = "mean",
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -390,8 +390,8 @@ def focal_loss(
     Returns:
         output: `[]`
     """
-    if unknown:
-        raise keyword_error(focal_loss, (logits, target, alpha, gamma, reduction), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(focal_loss, (logits, target, alpha, gamma, reduction), misplaced, unknown)
     given = (logits, target)
     if out is not None:
         return write_out(focal_loss, out, given, alpha=alpha, gamma=gamma, reduction=reduction)

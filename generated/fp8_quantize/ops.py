@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 import math
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, write_out
 from . import function
 
 
@@ -61,7 +62,9 @@ OP = register(
 )
 
 
-def fp8_quantize(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
+def fp8_quantize(
+    input: Tensor, *misplaced: Never, out: tuple[Tensor, ...] | None = None, **unknown: Never
+) -> tuple[Tensor, ...]:
     """Rows as floats of 8 bits, and the scale of each.
 
     The largest magnitude of a row becomes 448, the largest number that float8_e4m3fn has. `input` is about
@@ -79,6 +82,8 @@ def fp8_quantize(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tup
     Returns:
         quantized: float8_e4m3fn `[..., K]`; scale: `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(fp8_quantize, (input,), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(fp8_quantize, out, given)

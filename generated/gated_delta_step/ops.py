@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     compute_dtype,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -427,8 +429,9 @@ def gated_delta_step(
     value: Tensor,
     decay: Tensor,
     beta: Tensor,
-    *,
+    *misplaced: Never,
     out: tuple[Tensor, ...] | None = None,
+    **unknown: Never,
 ) -> tuple[Tensor, ...]:
     """One step of a gated delta rule, which writes a value under a key in place of what was there.
 
@@ -451,6 +454,8 @@ def gated_delta_step(
     Returns:
         output: `[..., V]`; next_state: `[..., V, K]`
     """
+    if misplaced or unknown:
+        raise keyword_error(gated_delta_step, (state, query, key, value, decay, beta), misplaced, unknown)
     given = (state, query, key, value, decay, beta)
     if out is not None:
         return write_out(gated_delta_step, out, given)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import columns, upcast_all, window
 from . import function
 
@@ -367,7 +378,12 @@ OP = register(
 
 
 def gated_recurrence(
-    gate: Tensor, input: Tensor, initial: Tensor | None = None, *, out: Tensor | None = None
+    gate: Tensor,
+    input: Tensor,
+    initial: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Linear recurrence with a gate, the core of state-space models.
 
@@ -388,6 +404,8 @@ def gated_recurrence(
     Returns:
         state: `[..., T, D]`
     """
+    if misplaced or unknown:
+        raise keyword_error(gated_recurrence, (gate, input, initial), misplaced, unknown)
     given = (gate, input, initial)
     if out is not None:
         return write_out(gated_recurrence, out, given)

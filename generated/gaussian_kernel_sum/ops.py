@@ -251,7 +251,7 @@ OP = register(
 
 
 def gaussian_kernel_sum(
-    x: Tensor, y: Tensor, b: Tensor, width: float = 1.0, *, out: Tensor | None = None, **unknown: Never
+    x: Tensor, y: Tensor, b: Tensor, width: float = 1.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Sum of Gaussian kernels around points, weighted by vectors.
 
@@ -273,8 +273,8 @@ def gaussian_kernel_sum(
     Returns:
         output: `[..., M, E]`
     """
-    if unknown:
-        raise keyword_error(gaussian_kernel_sum, (x, y, b, width), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(gaussian_kernel_sum, (x, y, b, width), misplaced, unknown)
     given = (x, y, b)
     if out is not None:
         return write_out(gaussian_kernel_sum, out, given, width=width)

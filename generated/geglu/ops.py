@@ -268,7 +268,7 @@ OP = register(
 
 
 def geglu(
-    gate: Tensor, up: Tensor, approximate: str = "none", *, out: Tensor | None = None, **unknown: Never
+    gate: Tensor, up: Tensor, approximate: str = "none", *misplaced: Never, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Gated linear unit with a GELU gate.
 
@@ -290,8 +290,8 @@ def geglu(
     Returns:
         output: `[...]`
     """
-    if unknown:
-        raise keyword_error(geglu, (gate, up, approximate), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(geglu, (gate, up, approximate), misplaced, unknown)
     given = (gate, up)
     if out is not None:
         return write_out(geglu, out, given, approximate=approximate)

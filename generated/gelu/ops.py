@@ -189,7 +189,9 @@ OP = register(
 )
 
 
-def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def gelu(
+    input: Tensor, approximate: str = "none", *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Gaussian error linear unit, exact or in its tanh approximation.
 
     `x Phi(x)` with the normal distribution function `Phi`, written with `erfc` so that the left tail keeps its
@@ -210,8 +212,8 @@ def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None,
 
     Computes what `torch.nn.functional.gelu` computes.
     """
-    if unknown:
-        raise keyword_error(gelu, (input, approximate), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(gelu, (input, approximate), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(gelu, out, given, approximate=approximate)

@@ -94,7 +94,9 @@ OP = register(
 )
 
 
-def gradient_reversal(x: Tensor, scale: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def gradient_reversal(
+    x: Tensor, scale: float = 1.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Identity whose gradient is scaled and turned round, for adversarial training.
 
     Formula::
@@ -109,8 +111,8 @@ def gradient_reversal(x: Tensor, scale: float = 1.0, *, out: Tensor | None = Non
     Returns:
         y: `[...]`
     """
-    if unknown:
-        raise keyword_error(gradient_reversal, (x, scale), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(gradient_reversal, (x, scale), misplaced, unknown)
     given = (x,)
     if out is not None:
         return write_out(gradient_reversal, out, given, scale=scale)

@@ -302,7 +302,7 @@ def hinge_loss(
     margin: float = 1.0,
     squared: bool = False,
     reduction: str = "mean",
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -329,8 +329,8 @@ def hinge_loss(
     Returns:
         output: `[]`
     """
-    if unknown:
-        raise keyword_error(hinge_loss, (input, target, margin, squared, reduction), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(hinge_loss, (input, target, margin, squared, reduction), misplaced, unknown)
     given = (input, target)
     if out is not None:
         return write_out(hinge_loss, out, given, margin=margin, squared=squared, reduction=reduction)

@@ -241,7 +241,7 @@ def huber_loss(
     target: Tensor,
     reduction: str = "mean",
     delta: float = 1.0,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -268,8 +268,8 @@ def huber_loss(
 
     Computes what `torch.nn.functional.huber_loss` computes.
     """
-    if unknown:
-        raise keyword_error(huber_loss, (input, target, reduction, delta), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(huber_loss, (input, target, reduction, delta), misplaced, unknown)
     given = (input, target)
     if out is not None:
         return write_out(huber_loss, out, given, reduction=reduction, delta=delta)

@@ -334,7 +334,7 @@ def info_nce(
     key: Tensor,
     temperature: float = 0.1,
     reduction: str = "mean",
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -360,8 +360,8 @@ def info_nce(
     Returns:
         output: `[]`
     """
-    if unknown:
-        raise keyword_error(info_nce, (query, key, temperature, reduction), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(info_nce, (query, key, temperature, reduction), misplaced, unknown)
     given = (query, key)
     if out is not None:
         return write_out(info_nce, out, given, temperature=temperature, reduction=reduction)

@@ -9,11 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -179,7 +190,13 @@ OP = register(
 
 
 def int8_linear(
-    input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    weight: Tensor,
+    scale: Tensor,
+    bias: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Affine map with weights of 8 bits, and a scale for each row of them.
 
@@ -197,6 +214,8 @@ def int8_linear(
     Returns:
         output: `[..., N]`
     """
+    if misplaced or unknown:
+        raise keyword_error(int8_linear, (input, weight, scale, bias), misplaced, unknown)
     given = (input, weight, scale, bias)
     if out is not None:
         return write_out(int8_linear, out, given)

@@ -379,7 +379,12 @@ OP = register(
 
 
 def js_divergence(
-    log_p: Tensor, log_q: Tensor, reduction: str = "mean", *, out: Tensor | None = None, **unknown: Never
+    log_p: Tensor,
+    log_q: Tensor,
+    reduction: str = "mean",
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Jensen-Shannon divergence of two distributions given by log-probabilities.
 
@@ -404,8 +409,8 @@ def js_divergence(
     Returns:
         output: `[]`
     """
-    if unknown:
-        raise keyword_error(js_divergence, (log_p, log_q, reduction), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(js_divergence, (log_p, log_q, reduction), misplaced, unknown)
     given = (log_p, log_q)
     if out is not None:
         return write_out(js_divergence, out, given, reduction=reduction)

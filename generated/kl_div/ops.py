@@ -405,7 +405,7 @@ def kl_div(
     target: Tensor,
     reduction: str = "mean",
     log_target: bool = False,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -437,8 +437,8 @@ def kl_div(
 
     Computes what `torch.nn.functional.kl_div` computes.
     """
-    if unknown:
-        raise keyword_error(kl_div, (input, target, reduction, log_target), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(kl_div, (input, target, reduction, log_target), misplaced, unknown)
     given = (input, target)
     if out is not None:
         return write_out(kl_div, out, given, reduction=reduction, log_target=log_target)

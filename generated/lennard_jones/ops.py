@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -385,7 +386,13 @@ OP = register(
 
 
 def lennard_jones(
-    position: Tensor, sigma: Tensor, epsilon: Tensor, box: Tensor | None = None, *, out: Tensor | None = None
+    position: Tensor,
+    sigma: Tensor,
+    epsilon: Tensor,
+    box: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Lennard-Jones energy of particles, in free space or in a periodic box.
 
@@ -412,6 +419,8 @@ def lennard_jones(
     Returns:
         energy: `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(lennard_jones, (position, sigma, epsilon, box), misplaced, unknown)
     given = (position, sigma, epsilon, box)
     if out is not None:
         return write_out(lennard_jones, out, given)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -170,7 +171,14 @@ OP = register(
 )
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+def linear(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
+) -> Tensor:
     """Affine map of the last dimension.
 
     Formula::
@@ -188,6 +196,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 
     Computes what `torch.nn.functional.linear` computes.
     """
+    if misplaced or unknown:
+        raise keyword_error(linear, (input, weight, bias), misplaced, unknown)
     given = (input, weight, bias)
     if out is not None:
         return write_out(linear, out, given)

@@ -357,7 +357,13 @@ OP = register(
 
 
 def linear_attention(
-    query: Tensor, key: Tensor, value: Tensor, eps: float = 1e-6, *, out: Tensor | None = None, **unknown: Never
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    eps: float = 1e-6,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Attention with a feature map in place of the softmax, linear in the number of keys.
 
@@ -382,8 +388,8 @@ def linear_attention(
     Returns:
         output: `[..., L, V]`
     """
-    if unknown:
-        raise keyword_error(linear_attention, (query, key, value, eps), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(linear_attention, (query, key, value, eps), misplaced, unknown)
     given = (query, key, value)
     if out is not None:
         return write_out(linear_attention, out, given, eps=eps)

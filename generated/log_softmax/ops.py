@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -128,7 +129,7 @@ OP = register(
 )
 
 
-def log_softmax(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log_softmax(input: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Logarithm of the softmax over the last dimension.
 
     `x - log(sum(exp(x)))` over each row, without the rounding and overflow of a logarithm of the softmax.
@@ -144,6 +145,8 @@ def log_softmax(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Returns:
         output: `[..., N]`
     """
+    if misplaced or unknown:
+        raise keyword_error(log_softmax, (input,), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(log_softmax, out, given)

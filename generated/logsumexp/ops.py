@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -134,7 +135,7 @@ OP = register(
 )
 
 
-def _logsumexp_operator(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def _logsumexp_operator(input: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Logarithm of the sum of exponentials over the last dimension.
 
     `log(sum(exp(x)))` without overflow. A row that is `-inf` throughout gives `-inf`, and a zero gradient.
@@ -150,6 +151,8 @@ def _logsumexp_operator(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Returns:
         output: `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(_logsumexp_operator, (input,), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(_logsumexp_operator, out, given)

@@ -346,7 +346,7 @@ def max_pool2d(
     kernel_size: int,
     stride: int | None = None,
     padding: int = 0,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -372,8 +372,8 @@ def max_pool2d(
 
     Computes what `torch.nn.functional.max_pool2d` computes.
     """
-    if unknown:
-        raise keyword_error(max_pool2d, (input, kernel_size, stride, padding), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(max_pool2d, (input, kernel_size, stride, padding), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(max_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, write_out
 from .._runtime.functions import upcast
 from . import function
 
@@ -116,7 +117,9 @@ OP = register(
 )
 
 
-def max_with_index(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
+def max_with_index(
+    input: Tensor, *misplaced: Never, out: tuple[Tensor, ...] | None = None, **unknown: Never
+) -> tuple[Tensor, ...]:
     """Maximum of the last dimension and the first position where it stands.
 
     Formula::
@@ -131,6 +134,8 @@ def max_with_index(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> t
     Returns:
         value: `[...]`; index: int64 `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(max_with_index, (input,), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(max_with_index, out, given)

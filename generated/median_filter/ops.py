@@ -127,7 +127,9 @@ OP = register(
 )
 
 
-def median_filter(input: Tensor, size: int = 3, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def median_filter(
+    input: Tensor, size: int = 3, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Median of the window around every element, zeros beyond both ends.
 
     Formula::
@@ -142,8 +144,8 @@ def median_filter(input: Tensor, size: int = 3, *, out: Tensor | None = None, **
     Returns:
         output: `[..., N]`
     """
-    if unknown:
-        raise keyword_error(median_filter, (input, size), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(median_filter, (input, size), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(median_filter, out, given, size=size)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
@@ -18,6 +19,7 @@ from .._runtime import (
     add_function,
     check_range,
     checks_values,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -241,7 +243,13 @@ OP = register(
 
 
 def message_passing(
-    input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    source: Tensor,
+    target: Tensor,
+    edge_weight: Tensor | None = None,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Weighted sum of the features of neighbouring nodes, along the edges of a graph.
 
@@ -262,6 +270,8 @@ def message_passing(
     Returns:
         output: `[V, D]`
     """
+    if misplaced or unknown:
+        raise keyword_error(message_passing, (input, source, target, edge_weight), misplaced, unknown)
     given = (input, source, target, edge_weight)
     if out is not None:
         return write_out(message_passing, out, given)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -121,7 +122,7 @@ OP = register(
 )
 
 
-def mish(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def mish(input: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Self-regularised activation x tanh(softplus(x)).
 
     Formula::
@@ -137,6 +138,8 @@ def mish(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Computes what `torch.nn.functional.mish` computes.
     """
+    if misplaced or unknown:
+        raise keyword_error(mish, (input,), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(mish, out, given)

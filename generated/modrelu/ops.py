@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    joined,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows
 from . import function
 
@@ -583,7 +594,7 @@ OP = register(
 )
 
 
-def modrelu(input: Tensor, bias: Tensor, *, out: Tensor | None = None) -> Tensor:
+def modrelu(input: Tensor, bias: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """ReLU of the absolute value with a learnable threshold; the phase is kept.
 
     Formula::
@@ -598,6 +609,8 @@ def modrelu(input: Tensor, bias: Tensor, *, out: Tensor | None = None) -> Tensor
     Returns:
         output: complex `[..., C]`
     """
+    if misplaced or unknown:
+        raise keyword_error(modrelu, (input, bias), misplaced, unknown)
     given = (input, bias)
     if out is not None:
         return write_out(modrelu, out, given)

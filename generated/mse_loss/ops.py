@@ -248,7 +248,12 @@ OP = register(
 
 
 def mse_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", *, out: Tensor | None = None, **unknown: Never
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Squared difference, averaged, summed or left as it is.
 
@@ -267,8 +272,8 @@ def mse_loss(
 
     Computes what `torch.nn.functional.mse_loss` computes.
     """
-    if unknown:
-        raise keyword_error(mse_loss, (input, target, reduction), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(mse_loss, (input, target, reduction), misplaced, unknown)
     given = (input, target)
     if out is not None:
         return write_out(mse_loss, out, given, reduction=reduction)

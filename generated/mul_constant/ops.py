@@ -98,7 +98,9 @@ OP = register(
 )
 
 
-def mul_constant(tensor: Tensor, constant: float, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def mul_constant(
+    tensor: Tensor, constant: float, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Product of a tensor with a number.
 
     Formula::
@@ -113,8 +115,8 @@ def mul_constant(tensor: Tensor, constant: float, *, out: Tensor | None = None, 
     Returns:
         output: `[...]`
     """
-    if unknown:
-        raise keyword_error(mul_constant, (tensor, constant), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(mul_constant, (tensor, constant), misplaced, unknown)
     given = (tensor,)
     if out is not None:
         return write_out(mul_constant, out, given, constant=constant)

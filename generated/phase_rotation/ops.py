@@ -195,7 +195,9 @@ OP = register(
 )
 
 
-def phase_rotation(input: Tensor, base: float = 10000.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def phase_rotation(
+    input: Tensor, base: float = 10000.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Rotation of complex features by position, the complex form of rotary embeddings.
 
     Formula::
@@ -210,8 +212,8 @@ def phase_rotation(input: Tensor, base: float = 10000.0, *, out: Tensor | None =
     Returns:
         output: complex `[..., T, D]`
     """
-    if unknown:
-        raise keyword_error(phase_rotation, (input, base), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(phase_rotation, (input, base), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(phase_rotation, out, given, base=base)

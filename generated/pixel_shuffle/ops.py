@@ -180,7 +180,9 @@ OP = register(
 )
 
 
-def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def pixel_shuffle(
+    input: Tensor, upscale_factor: int, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Channels rearranged into a finer image.
 
     y[c, h, w] = x[(c r + h % r) r + w % r, h // r, w // r],    r = upscale_factor
@@ -201,8 +203,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = No
 
     Computes what `torch.nn.functional.pixel_shuffle` computes.
     """
-    if unknown:
-        raise keyword_error(pixel_shuffle, (input, upscale_factor), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(pixel_shuffle, (input, upscale_factor), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(pixel_shuffle, out, given, upscale_factor=upscale_factor)

@@ -228,7 +228,7 @@ def quantile_pool(
     size: int = 2,
     q: float = 0.5,
     stride: int | None = None,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -248,8 +248,8 @@ def quantile_pool(
     Returns:
         output: `[..., P]`
     """
-    if unknown:
-        raise keyword_error(quantile_pool, (input, size, q, stride), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(quantile_pool, (input, size, q, stride), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(quantile_pool, out, given, size=size, q=q, stride=stride)

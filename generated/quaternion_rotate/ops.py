@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -546,7 +557,9 @@ OP = register(
 )
 
 
-def quaternion_rotate(quaternion: Tensor, vector: Tensor, *, out: Tensor | None = None) -> Tensor:
+def quaternion_rotate(
+    quaternion: Tensor, vector: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Rotation of points by unit quaternions.
 
     With q = (w, u), the scalar part first, a unit quaternion turns v into q v q* which without building a matrix is
@@ -573,6 +586,8 @@ def quaternion_rotate(quaternion: Tensor, vector: Tensor, *, out: Tensor | None 
     Returns:
         output: `[..., 3]`
     """
+    if misplaced or unknown:
+        raise keyword_error(quaternion_rotate, (quaternion, vector), misplaced, unknown)
     given = (quaternion, vector)
     if out is not None:
         return write_out(quaternion_rotate, out, given)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -248,7 +259,9 @@ OP = register(
 )
 
 
-def ray_sphere(origin: Tensor, direction: Tensor, radius: Tensor, *, out: Tensor | None = None) -> Tensor:
+def ray_sphere(
+    origin: Tensor, direction: Tensor, radius: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Distance along a ray to the first hit of a sphere, 0 where it misses.
 
     A ray o + t d with |d| = 1, with o measured from the centre, meets the sphere of radius r at    t = -b -
@@ -271,6 +284,8 @@ def ray_sphere(origin: Tensor, direction: Tensor, radius: Tensor, *, out: Tensor
     Returns:
         distance: `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(ray_sphere, (origin, direction, radius), misplaced, unknown)
     given = (origin, direction, radius)
     if out is not None:
         return write_out(ray_sphere, out, given)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast_all, window
 from . import function
 
@@ -270,7 +271,9 @@ OP = register(
 )
 
 
-def rope(input: Tensor, cos: Tensor, sin: Tensor, *, out: Tensor | None = None) -> Tensor:
+def rope(
+    input: Tensor, cos: Tensor, sin: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Rotary position embedding, the two halves of a head as coordinates.
 
     Coordinate k of the first half and coordinate k of the second half form a plane, which position t turns by an
@@ -295,6 +298,8 @@ def rope(input: Tensor, cos: Tensor, sin: Tensor, *, out: Tensor | None = None) 
     Returns:
         output: `[..., T, …]`
     """
+    if misplaced or unknown:
+        raise keyword_error(rope, (input, cos, sin), misplaced, unknown)
     given = (input, cos, sin)
     if out is not None:
         return write_out(rope, out, given)

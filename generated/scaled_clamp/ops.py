@@ -105,7 +105,13 @@ OP = register(
 
 
 def scaled_clamp(
-    x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, *, out: Tensor | None = None, **unknown: Never
+    x: Tensor,
+    scale: float = 1.0,
+    low: float = -1.0,
+    high: float = 1.0,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Scaling followed by clamping, also in place.
 
@@ -123,8 +129,8 @@ def scaled_clamp(
     Returns:
         y: `[...]`
     """
-    if unknown:
-        raise keyword_error(scaled_clamp, (x, scale, low, high), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(scaled_clamp, (x, scale, low, high), misplaced, unknown)
     given = (x,)
     if out is not None:
         return write_out(scaled_clamp, out, given, scale=scale, low=low, high=high)
@@ -137,10 +143,12 @@ add_function("scaled_clamp", scaled_clamp)
 
 
 @takes_missing
-def scaled_clamp_(x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, **unknown: Never) -> Tensor:
+def scaled_clamp_(
+    x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, *misplaced: Never, **unknown: Never
+) -> Tensor:
     """`scaled_clamp` that overwrites `x`, and returns it."""
-    if unknown:
-        raise keyword_error(scaled_clamp_, (x, scale, low, high), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(scaled_clamp_, (x, scale, low, high), misplaced, unknown)
     given = (x,)
     if has_torch_function(given):
         return handle_torch_function(scaled_clamp_, given, x, scale=scale, low=low, high=high)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import columns, upcast, upcast_all, window
 from . import function
 
@@ -909,7 +920,7 @@ OP = register(
 )
 
 
-def se3_exp_act(twist: Tensor, point: Tensor, *, out: Tensor | None = None) -> Tensor:
+def se3_exp_act(twist: Tensor, point: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Rigid motion of points by twists.
 
     A twist is a velocity v and an angular velocity w; followed for unit time it turns and shifts p into    p' = p +
@@ -940,6 +951,8 @@ def se3_exp_act(twist: Tensor, point: Tensor, *, out: Tensor | None = None) -> T
     Returns:
         output: `[..., 3]`
     """
+    if misplaced or unknown:
+        raise keyword_error(se3_exp_act, (twist, point), misplaced, unknown)
     given = (twist, point)
     if out is not None:
         return write_out(se3_exp_act, out, given)

@@ -229,7 +229,7 @@ def segment_max(
     segment: Tensor,
     num_segments: int,
     empty: float = 0.0,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -256,8 +256,8 @@ def segment_max(
     Returns:
         output: `[S, ...]`
     """
-    if unknown:
-        raise keyword_error(segment_max, (input, segment, num_segments, empty), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(segment_max, (input, segment, num_segments, empty), misplaced, unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_max, out, given, num_segments=num_segments, empty=empty)

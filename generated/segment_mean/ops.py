@@ -177,7 +177,7 @@ OP = register(
 
 
 def segment_mean(
-    input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None, **unknown: Never
+    input: Tensor, segment: Tensor, num_segments: int, *misplaced: Never, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Means of the rows that share a segment.
 
@@ -200,8 +200,8 @@ def segment_mean(
     Returns:
         output: `[S, ...]`
     """
-    if unknown:
-        raise keyword_error(segment_mean, (input, segment, num_segments), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(segment_mean, (input, segment, num_segments), misplaced, unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_mean, out, given, num_segments=num_segments)

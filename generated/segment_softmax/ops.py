@@ -211,7 +211,7 @@ OP = register(
 
 
 def segment_softmax(
-    input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None, **unknown: Never
+    input: Tensor, segment: Tensor, num_segments: int, *misplaced: Never, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Softmax over the elements that share a segment.
 
@@ -237,8 +237,8 @@ def segment_softmax(
     Returns:
         output: `[E, ...]`
     """
-    if unknown:
-        raise keyword_error(segment_softmax, (input, segment, num_segments), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(segment_softmax, (input, segment, num_segments), misplaced, unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_softmax, out, given, num_segments=num_segments)

@@ -162,7 +162,7 @@ OP = register(
 
 
 def segment_sum(
-    input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None, **unknown: Never
+    input: Tensor, segment: Tensor, num_segments: int, *misplaced: Never, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Sums of the rows that share a segment.
 
@@ -182,8 +182,8 @@ def segment_sum(
     Returns:
         output: `[S, ...]`
     """
-    if unknown:
-        raise keyword_error(segment_sum, (input, segment, num_segments), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(segment_sum, (input, segment, num_segments), misplaced, unknown)
     given = (input, segment)
     if out is not None:
         return write_out(segment_sum, out, given, num_segments=num_segments)

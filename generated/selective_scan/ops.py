@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     compute_dtype,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -559,7 +561,15 @@ OP = register(
 
 
 def selective_scan(
-    u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tensor, *, out: Tensor | None = None
+    u: Tensor,
+    delta: Tensor,
+    a: Tensor,
+    b: Tensor,
+    c: Tensor,
+    skip: Tensor,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """State-space recurrence whose step and projections depend on the input, the core of Mamba.
 
@@ -584,6 +594,8 @@ def selective_scan(
     Returns:
         y: `[..., T, D]`
     """
+    if misplaced or unknown:
+        raise keyword_error(selective_scan, (u, delta, a, b, c, skip), misplaced, unknown)
     given = (u, delta, a, b, c, skip)
     if out is not None:
         return write_out(selective_scan, out, given)

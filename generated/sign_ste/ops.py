@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from . import function
 
 
@@ -83,7 +84,7 @@ OP = register(
 )
 
 
-def sign_ste(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sign_ste(x: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Sign with a straight-through gradient inside the unit interval.
 
     Formula::
@@ -97,6 +98,8 @@ def sign_ste(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     Returns:
         y: `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(sign_ste, (x,), misplaced, unknown)
     given = (x,)
     if out is not None:
         return write_out(sign_ste, out, given)

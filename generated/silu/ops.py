@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -116,7 +117,7 @@ OP = register(
 )
 
 
-def silu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def silu(input: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Sigmoid linear unit, also known as Swish.
 
     `x s(x)` with the logistic function `s`: smooth, non-monotonic, with its minimum of about -0.278 at -1.278. The
@@ -136,6 +137,8 @@ def silu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Computes what `torch.nn.functional.silu` computes.
     """
+    if misplaced or unknown:
+        raise keyword_error(silu, (input,), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(silu, out, given)

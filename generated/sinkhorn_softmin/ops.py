@@ -292,7 +292,7 @@ OP = register(
 
 
 def sinkhorn_softmin(
-    x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1, *, out: Tensor | None = None, **unknown: Never
+    x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1, *misplaced: Never, out: Tensor | None = None, **unknown: Never
 ) -> Tensor:
     """Smoothed minimum of a cost over points, one half of a Sinkhorn step.
 
@@ -315,8 +315,8 @@ def sinkhorn_softmin(
     Returns:
         output: `[..., M]`
     """
-    if unknown:
-        raise keyword_error(sinkhorn_softmin, (x, y, f, eps), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(sinkhorn_softmin, (x, y, f, eps), misplaced, unknown)
     given = (x, y, f)
     if out is not None:
         return write_out(sinkhorn_softmin, out, given, eps=eps)

@@ -1102,7 +1102,12 @@ OP = register(
 
 
 def smith_waterman(
-    score: Tensor, gap: float = -1.0, temperature: float = 1.0, *, out: Tensor | None = None, **unknown: Never
+    score: Tensor,
+    gap: float = -1.0,
+    temperature: float = 1.0,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
 ) -> Tensor:
     """Soft score of the best local alignment of two sequences.
 
@@ -1129,8 +1134,8 @@ def smith_waterman(
     Returns:
         output: `[...]`
     """
-    if unknown:
-        raise keyword_error(smith_waterman, (score, gap, temperature), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(smith_waterman, (score, gap, temperature), misplaced, unknown)
     given = (score,)
     if out is not None:
         return write_out(smith_waterman, out, given, gap=gap, temperature=temperature)

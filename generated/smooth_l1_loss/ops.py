@@ -261,7 +261,7 @@ def smooth_l1_loss(
     target: Tensor,
     reduction: str = "mean",
     beta: float = 1.0,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -288,8 +288,8 @@ def smooth_l1_loss(
 
     Computes what `torch.nn.functional.smooth_l1_loss` computes.
     """
-    if unknown:
-        raise keyword_error(smooth_l1_loss, (input, target, reduction, beta), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(smooth_l1_loss, (input, target, reduction, beta), misplaced, unknown)
     given = (input, target)
     if out is not None:
         return write_out(smooth_l1_loss, out, given, reduction=reduction, beta=beta)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -205,7 +206,9 @@ OP = register(
 )
 
 
-def snake_activation(input: Tensor, alpha: Tensor, *, out: Tensor | None = None) -> Tensor:
+def snake_activation(
+    input: Tensor, alpha: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Periodic activation with a learnable frequency for each channel.
 
     `x + sin(a x)^2 / a`. As `a` goes to zero the periodic part goes to `a x^2`. Liu, Hartwig and Ueda (2020),
@@ -223,6 +226,8 @@ def snake_activation(input: Tensor, alpha: Tensor, *, out: Tensor | None = None)
     Returns:
         output: `[N, C, ...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(snake_activation, (input, alpha), misplaced, unknown)
     given = (input, alpha)
     if out is not None:
         return write_out(snake_activation, out, given)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import columns, upcast, upcast_all
 from . import function
 
@@ -616,7 +627,9 @@ OP = register(
 )
 
 
-def so3_exp_act(rotation: Tensor, point: Tensor, *, out: Tensor | None = None) -> Tensor:
+def so3_exp_act(
+    rotation: Tensor, point: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Rotation of points by rotation vectors.
 
     A rotation vector w has the axis as its direction and the angle t = |w| as its length. Rodrigues' formula turns
@@ -643,6 +656,8 @@ def so3_exp_act(rotation: Tensor, point: Tensor, *, out: Tensor | None = None) -
     Returns:
         output: `[..., 3]`
     """
+    if misplaced or unknown:
+        raise keyword_error(so3_exp_act, (rotation, point), misplaced, unknown)
     given = (rotation, point)
     if out is not None:
         return write_out(so3_exp_act, out, given)

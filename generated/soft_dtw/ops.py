@@ -1236,7 +1236,9 @@ OP = register(
 )
 
 
-def soft_dtw(cost: Tensor, gamma: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def soft_dtw(
+    cost: Tensor, gamma: float = 1.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Soft cost of the best alignment of two sequences.
 
     Dynamic time warping with a soft minimum, which is smooth in the costs:    r[i, j] = cost[i, j] - gamma
@@ -1261,8 +1263,8 @@ def soft_dtw(cost: Tensor, gamma: float = 1.0, *, out: Tensor | None = None, **u
     Returns:
         output: `[...]`
     """
-    if unknown:
-        raise keyword_error(soft_dtw, (cost, gamma), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(soft_dtw, (cost, gamma), misplaced, unknown)
     given = (cost,)
     if out is not None:
         return write_out(soft_dtw, out, given, gamma=gamma)

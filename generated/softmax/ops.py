@@ -143,7 +143,9 @@ OP = register(
 )
 
 
-def softmax(input: Tensor, temperature: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def softmax(
+    input: Tensor, temperature: float = 1.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Normalised exponential over the last dimension.
 
     `exp(x / t) / sum(exp(x / t))`, with the maximum of each row taken out first. A low temperature sharpens the
@@ -161,8 +163,8 @@ def softmax(input: Tensor, temperature: float = 1.0, *, out: Tensor | None = Non
     Returns:
         output: `[..., N]`
     """
-    if unknown:
-        raise keyword_error(softmax, (input, temperature), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(softmax, (input, temperature), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(softmax, out, given, temperature=temperature)

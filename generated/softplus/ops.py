@@ -124,7 +124,9 @@ OP = register(
 )
 
 
-def softplus(input: Tensor, beta: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def softplus(
+    input: Tensor, beta: float = 1.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Smooth approximation of ReLU, with a sharpness.
 
     `log(1 + exp(beta x)) / beta`, in a form that neither overflows on the right nor loses the exponential tail on
@@ -142,8 +144,8 @@ def softplus(input: Tensor, beta: float = 1.0, *, out: Tensor | None = None, **u
     Returns:
         output: `[...]`
     """
-    if unknown:
-        raise keyword_error(softplus, (input, beta), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(softplus, (input, beta), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(softplus, out, given, beta=beta)

@@ -113,7 +113,9 @@ OP = register(
 )
 
 
-def spike(membrane: Tensor, threshold: float = 1.0, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def spike(
+    membrane: Tensor, threshold: float = 1.0, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Heaviside spike with a smooth surrogate gradient, for spiking networks.
 
     Formula::
@@ -128,8 +130,8 @@ def spike(membrane: Tensor, threshold: float = 1.0, *, out: Tensor | None = None
     Returns:
         spikes: `[...]`
     """
-    if unknown:
-        raise keyword_error(spike, (membrane, threshold), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(spike, (membrane, threshold), misplaced, unknown)
     given = (membrane,)
     if out is not None:
         return write_out(spike, out, given, threshold=threshold)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register, write_out
+from .._runtime import Definition, Sharding, add_function, keyword_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -110,7 +111,7 @@ OP = register(
 )
 
 
-def squared_relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def squared_relu(input: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Square of the positive part.
 
     `max(x, 0)^2`, once differentiable at zero; the second derivative there is one half of the right one, as for
@@ -127,6 +128,8 @@ def squared_relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Returns:
         output: `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(squared_relu, (input,), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(squared_relu, out, given)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, register, write_out
+from .._runtime import Definition, Sharding, add_function, batch_shape, keyword_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -150,7 +151,7 @@ OP = register(
 )
 
 
-def swiglu(gate: Tensor, up: Tensor, *, out: Tensor | None = None) -> Tensor:
+def swiglu(gate: Tensor, up: Tensor, *misplaced: Never, out: Tensor | None = None, **unknown: Never) -> Tensor:
     """Gated linear unit with a SiLU gate.
 
     `gate s(gate) up` with the logistic function `s`, for projections made elsewhere. Shazeer (2020), "GLU variants
@@ -168,6 +169,8 @@ def swiglu(gate: Tensor, up: Tensor, *, out: Tensor | None = None) -> Tensor:
     Returns:
         output: `[...]`
     """
+    if misplaced or unknown:
+        raise keyword_error(swiglu, (gate, up), misplaced, unknown)
     given = (gate, up)
     if out is not None:
         return write_out(swiglu, out, given)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -245,7 +256,14 @@ OP = register(
 )
 
 
-def swiglu_linear(input: Tensor, weight_gate: Tensor, weight_up: Tensor, *, out: Tensor | None = None) -> Tensor:
+def swiglu_linear(
+    input: Tensor,
+    weight_gate: Tensor,
+    weight_up: Tensor,
+    *misplaced: Never,
+    out: Tensor | None = None,
+    **unknown: Never,
+) -> Tensor:
     """Gated linear unit with a SiLU gate, both projections included.
 
     `silu(x W^T) * (x V^T)`: the first half of a feed-forward block of most large language models. Shazeer (2020),
@@ -266,6 +284,8 @@ def swiglu_linear(input: Tensor, weight_gate: Tensor, weight_up: Tensor, *, out:
     Returns:
         output: `[..., N]`
     """
+    if misplaced or unknown:
+        raise keyword_error(swiglu_linear, (input, weight_gate, weight_up), misplaced, unknown)
     given = (input, weight_gate, weight_up)
     if out is not None:
         return write_out(swiglu_linear, out, given)

@@ -163,7 +163,9 @@ OP = register(
 )
 
 
-def trimmed_mean(input: Tensor, trim: int = 1, *, out: Tensor | None = None, **unknown: Never) -> Tensor:
+def trimmed_mean(
+    input: Tensor, trim: int = 1, *misplaced: Never, out: Tensor | None = None, **unknown: Never
+) -> Tensor:
     """Mean of what is left without the smallest and the largest elements.
 
     Formula::
@@ -179,8 +181,8 @@ def trimmed_mean(input: Tensor, trim: int = 1, *, out: Tensor | None = None, **u
     Returns:
         output: `[...]`
     """
-    if unknown:
-        raise keyword_error(trimmed_mean, (input, trim), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(trimmed_mean, (input, trim), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(trimmed_mean, out, given, trim=trim)

@@ -837,7 +837,7 @@ def triplet_margin_loss(
     eps: float = 1e-6,
     swap: bool = False,
     reduction: str = "mean",
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -871,9 +871,9 @@ def triplet_margin_loss(
 
     Computes what `torch.nn.functional.triplet_margin_loss` computes.
     """
-    if unknown:
+    if misplaced or unknown:
         raise keyword_error(
-            triplet_margin_loss, (anchor, positive, negative, margin, eps, swap, reduction), (), unknown
+            triplet_margin_loss, (anchor, positive, negative, margin, eps, swap, reduction), misplaced, unknown
         )
     given = (anchor, positive, negative)
     if out is not None:

@@ -234,7 +234,7 @@ def unfold(
     dilation: int = 1,
     padding: int = 0,
     stride: int = 1,
-    *,
+    *misplaced: Never,
     out: Tensor | None = None,
     **unknown: Never,
 ) -> Tensor:
@@ -263,8 +263,8 @@ def unfold(
 
     Computes what `torch.nn.functional.unfold` computes.
     """
-    if unknown:
-        raise keyword_error(unfold, (input, kernel_size, dilation, padding, stride), (), unknown)
+    if misplaced or unknown:
+        raise keyword_error(unfold, (input, kernel_size, dilation, padding, stride), misplaced, unknown)
     given = (input,)
     if out is not None:
         return write_out(unfold, out, given, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)

@@ -11,25 +11,41 @@ from itertools import pairwise
 
 from opgen.diagnostics.suggest import listed
 from opgen.lang.commas import between_commas
+from opgen.lang.vocabulary import SPARE
 
 SINGLE = ("unbind", "unstack")  # give elements, without the axis
+_PARTS = "the parts of an axis are read by position: "
+_SPARE = ("B", "M", "P", "Q", "R", "S")  # names for dims of the batch
 _AXIS = re.compile(r"(?:(?:dim|axis)\s*=\s*)?(-?\d+)")
 _NAMED = re.compile(r"\s*(?:chunks|sections|split_size_or_sections|split_size|indices_or_sections)\s*=\s*")
 
 
 def parts_of_axis(
-    names: Sequence[str], fn: str, of: str, items: Sequence[str], shape: Sequence[str], arguments: str, share: str
+    names: Sequence[str],
+    fn: str,
+    of: str,
+    items: Sequence[str],
+    shape: Sequence[str],
+    arguments: str,
+    share: str,
+    listed_inputs: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """How the parts are written, or why there are none: `a[n, d < D//2] = x[n, d]` and so on.
 
-    `share`: the dim that the last size is so many times of, if there is one.
+    `share`: the dim that the last size is so many times of, if there is one; `listed_inputs`: all inputs, in a list.
     """
     given = [_NAMED.sub("", a).strip() for a in between_commas(arguments)]
     axes = [m[1] for a in (given if fn in SINGLE else given[1:]) if (m := _AXIS.fullmatch(a))]
     axis = int(axes[0]) if axes else 0 if fn in SINGLE else -1
     at = _place(axis, items)
     if at is None:
-        return (_no_axis(of, axis, items, shape),)
+        told = _no_axis(of, axis, items, shape, listed_inputs)
+        if axis != -1 or items[-1:] != ("...",):
+            return (told,)
+        size = next(d for d in _SPARE if d not in shape)
+        index = next(c for c in (size.lower(), *SPARE) if c not in (*names, *items))
+        named = parts_of_axis(names, fn, of, (*items, index), (*shape, size), arguments, "")
+        return (told, *(f"then {line}" for line in named))
     size = shape[at]
     whole = f"axis {axis} of `{of}` has {size} {'element' if size == '1' else 'elements'}"
     if fn in SINGLE:
@@ -48,7 +64,11 @@ def parts_of_axis(
         left[at] = f"{items[at]} < {length}"
         right[at] = f"{items[at]} + {start}" if start else items[at]
         lines.append(f"`{name}[{', '.join(left)}] = {of}[{', '.join(right)}]`")
-    told = f"the parts of an axis are read by position: {', '.join(lines)}"
+    told = f"{_PARTS}{', '.join(lines)}"
+    if not axes and axis == -1 and "..." not in items and len(items) > 1:
+        first = parts_of_axis(names, fn, of, items, shape, f"{arguments or len(names)}, dim=0", "")[0]
+        first = first.removeprefix(_PARTS)
+        return (told, f"or along the first axis, which `{fn}` means where none is named: {first}")
     if {*lengths} != {"1"}:
         return (told,)
     return (told, f"or without the axis, which has one element in each: {', '.join(_alone(names, of, items, at))}")
@@ -63,7 +83,7 @@ def _alone(names: Sequence[str], of: str, items: Sequence[str], at: int) -> list
     ]
 
 
-def _no_axis(of: str, axis: int, items: Sequence[str], shape: Sequence[str]) -> str:
+def _no_axis(of: str, axis: int, items: Sequence[str], shape: Sequence[str], listed_inputs: Sequence[str]) -> str:
     """Why an axis has no parts: it is a batch dim, or there is none."""
     stated = ", ".join(shape)
     if "..." not in items:
@@ -71,12 +91,15 @@ def _no_axis(of: str, axis: int, items: Sequence[str], shape: Sequence[str]) -> 
     dots = items.index("...")
     behind = len(items) - 1 - dots
     count = axis - dots + 1 if axis >= 0 else -axis - behind
-    spare = [d for d in ("B", "M", "P", "Q", "R", "S") if d not in shape][:count]
+    spare = [d for d in _SPARE if d not in shape][:count]
     named = (*shape[:dots], *((*spare, "...") if axis >= 0 else ("...", *spare)), *shape[dots + 1 :])
     end = f", or count it from the end where it is one of {listed(shape[-behind:], 'and')}" if behind else ""
+    entry = f"{of}: {{shape: [{', '.join(named)}]}}"
+    if of in listed_inputs:
+        entry = f"inputs: {{{', '.join(entry if n == of else f'{n}: {{}}' for n in listed_inputs)}}}"
     return (
         f"axis {axis} of `{of}` is a batch dim, and the same is computed for each element of a batch: name it in the"
-        f" shape, `{of}: {{shape: [{', '.join(named)}]}}`{end if axis >= 0 else ''}"
+        f" shape, `{entry}`{end if axis >= 0 else ''}"
     )
 
 

@@ -374,6 +374,12 @@ def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool
     return Hint(hint, whole.text, text, whole) if exact else hint
 
 
+def by_steps(text: str, above: Sequence[str], index: str) -> str:
+    """A hint to write a recurrence in place of a statement; `above`: its start."""
+    lines = ", ".join(f"`{line}`" for line in (*above, text))
+    return f"it goes on step by step along `{index}`: write {lines}"
+
+
 def of_other_libraries(words: Vocabulary, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
     """What is said of functions that are not there, and whether a line with them builds once that is done."""
     value = whole.value if isinstance(whole, Assign) else whole

@@ -23,6 +23,7 @@ _GROUP = re.compile(r"(?<![\\\w}_^])\{([^{}]*)\}")
 _RAISED = re.compile(r"(?<=[\w\])])(?<!_\w)\s*\^\{([^{}]*)\}")
 _SPECIAL = re.compile(r"[\\{}^_]|[^\x00-\x7f]")
 _LOOSE = re.compile(r"\\(?:sum|prod)(?!\s*[A-Za-z]*_|[A-Za-z]|\s*\[)")
+_SIGMA = re.compile(r"[\u03a3\u2211\u03a0\u220f]")
 _WORDS = re.compile(r"\\(?:mathrm|operatorname|text)\{\s*(\w+)\s*\}")
 _SPELT = str.maketrans({sign: f"\\{name} " for sign, name in (("\u03a3", "sum"), ("\u2211", "sum"), ("\u03a0", "prod"),
                                                              ("\u220f", "prod"))})  # fmt: skip
@@ -48,7 +49,10 @@ def whole_line(text: str, at: int, spec: str) -> str:
     ):
         return ""
     left = latex.translated(found["left"])
-    right = _right(found["right"].strip(), _letters(left or ""), named_e=signs.IS_NAMED_E.search(spec) is not None)
+    value = found["right"].strip()
+    if _LOOSE.search(value) and "[" not in value:  # its index is that of what it adds up
+        value = spelt(value, (), spec)
+    right = _right(value, _letters(left or ""), named_e=signs.IS_NAMED_E.search(spec) is not None)
     if left is None or right is None or right == found["right"] == line.partition("=")[2].strip():
         return ""
     made = _spelt(left, right, spec)
@@ -60,7 +64,11 @@ def told(text: str, at: int, spec: str, found: tuple[str, ...]) -> tuple[str, ..
     whole, before = whole_line(text, at, spec), text[:at].rpartition("\n")[2]
     part = next((h.removeprefix("write `").removesuffix("`") for h in found if h.startswith("write `")), "")
     alone = re.search(r"[=(,+*/-]\s*$", before) and not _SPECIAL.search(before)
-    if not whole or " = " in part or (part and alone and re.sub(r"\s", "", part) in re.sub(r"\s", "", whole)):
+    if (
+        not whole
+        or (" = " in part and not _SIGMA.search(part))
+        or (part and alone and re.sub(r"\s", "", part) in re.sub(r"\s", "", whole))
+    ):
         return found
     return (f"write `{whole}`",)
 

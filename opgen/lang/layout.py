@@ -78,6 +78,9 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
         if words.reading != ROWS and (one := picked(words, node, (*words.left, *words.bound, *over))) is not None:
             words.doubts |= {one.by: None} if one.doubtful else {}
             return one.read
+        if lacks_batch(words, node):
+            place = letters.index("...")
+            return replace(node, items=(*node.items[:place], Dots(node.span), *node.items[place:]))
         partial = 0 < len(node.items) < len(letters)
         missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
         read = {n.name for i in node.items if not isinstance(i, Dots) for n in nodes(i) if isinstance(n, Name)}
@@ -87,6 +90,12 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
         return replace(node, items=(*node.items, *access_at(node.name, missing, node).items))
 
     return transform(e, step)
+
+
+def lacks_batch(words: Vocabulary, a: Access) -> bool:
+    """Whether an access has a position for each axis of a tensor but those of the batch."""
+    own = words.letters.get(a.name, ())
+    return "..." in own and len(a.items) == len(own) - 1 > 0 and not any(isinstance(i, Dots) for i in a.items)
 
 
 def lined_up(words: Vocabulary, e: Expr) -> Callable[[str], tuple[str, ...]]:
@@ -184,18 +193,27 @@ def _turned(e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
     return e, (*items[:-2], items[-1], items[-2])
 
 
-def read_along(words: Vocabulary, statement: str) -> dict[str, frozenset[str]]:
+def read_ahead(words: Vocabulary, statement: str) -> None:
+    """Note what the text of a statement says of its indices, before it is read; what the last one said goes."""
+    words.places.clear()
+    words.doubts.clear()
+    words.along, words.unsliced = _along(words, statement), _unsliced(statement.partition("=")[2])
+
+
+def _along(words: Vocabulary, statement: str) -> dict[str, frozenset[str]]:
     """The sizes of the axes that each index of a statement stands alone at, in its text."""
     found: dict[str, frozenset[str]] = {}
     for name, inside in _ACCESS.findall(statement):
         items, shape = between_commas(inside), words.shapes.get(name, ())
+        if len(items) == len(shape) - 1 and "..." not in items:  # the batch is left out
+            shape = tuple(size for size in shape if size != "...")
         for item, size in zip(items, shape, strict=True) if len(items) == len(shape) else ():
             if item.isidentifier() and size != "...":
                 found[item] = found.get(item, frozenset()) | {size}
     return found
 
 
-def read_unsliced(value: str) -> frozenset[str]:
+def _unsliced(value: str) -> frozenset[str]:
     """The indices that stand alone in accesses of a formula, and in none that has a slice, in its text."""
     found: dict[bool, list[str]] = {False: [], True: []}
     for _, inside in _ACCESS.findall(value):

@@ -15,8 +15,9 @@ from opgen.lang import habits
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.conversions import chosen_by
-from opgen.lang.foreign import of_other_libraries, written
+from opgen.lang.foreign import by_steps, of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
+from opgen.lang.inner_products import contracted, in_place, over_batch
 from opgen.lang.layout import is_open, layout, over_the_rest, spelled
 from opgen.lang.limits import bounded, limited_by
 from opgen.lang.new_axes import are_lined_up
@@ -25,16 +26,18 @@ from opgen.lang.nodes import (
     Assign,
     Binder,
     Call,
+    Dots,
     Expr,
     Name,
     Number,
     Reduction,
+    Target,
 )
 from opgen.lang.numbered import numbered
 from opgen.lang.past import of_its_past
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
-from opgen.lang.slices import Bounds, Extents
+from opgen.lang.slices import Bounds, Extents, Item
 from opgen.lang.spread import bound_in, extended, size_at
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
@@ -64,6 +67,7 @@ class Notes(ABC):
     again: Callable[[str, Notes], Expr | None] = lambda _, __: None  # reads a formula of another library
     left: tuple[str, ...] = ()  # the indices of its target
     target: str = "y"
+    written: tuple[Item, ...] = ()  # what stands in its brackets, where that has slices
     behind: str = ""  # how it is written where it is a part of a tensor
     found: list[Found] = field(default_factory=list)
     unclear: bool = False  # something in it has no counterpart
@@ -76,6 +80,7 @@ class Notes(ABC):
     inside: int = 0  # how many of them there are
     within: list[Within] = field(default_factory=list)  # reductions within groups
     above: tuple[str, ...] = ()  # what statements further up become
+    along: str = ""  # the index along which the statement goes on from its step before
     told: tuple[str, Span] | None = None  # what has been said of the first of them; then what is said of this one
     runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
     moved: dict[str, Expr] = field(default_factory=dict)  # how far, where an access has them beside themselves alone
@@ -123,6 +128,7 @@ class Notes(ABC):
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG212", "OPG242")
             said = () if general else hints
             line = written(text, at or first.span, self.above, together=self.told is not None)
+            line = by_steps(text, self.above, self.along) if self.along else line
             line = with_lines(self.words, self.within, self.made, text) if self.within else line
             if self.made is not None and (cases := by_choice(self.words, self.made)):
                 line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"
@@ -192,6 +198,12 @@ class Notes(ABC):
                 return False
         return True
 
+    def _contracted(self, target: Target, value: Expr) -> tuple[Target, Expr] | None:
+        """The sides with the product of rows that is meant."""
+        own = target.items is None or all(isinstance(i, Binder | Dots) for i in target.items)
+        fits = own and not self.limits and (self.written or target.items is not None)
+        return contracted(self.words, target, self.written, value) if fits else None
+
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if isinstance(whole, Assign) and (isinstance(whole.value, Number) or not self._counts_behind(whole.value)):
             return None
@@ -204,8 +216,11 @@ class Notes(ABC):
         if not are_lined_up(self.words, value):
             return None
         free = {*layout(self.words, value), *self.runs} - bound_in(value)
-        if target.items is None or (self.grown and {*self.grown} <= free):
+        if (summed := self._contracted(target, value)) is not None:
+            target, value = summed
+        elif target.items is None or (self.grown and {*self.grown} <= free):
             items = self.grown or order_of(self.words, self.results, value, self.runs)
+            items = in_place(self.written, items) if items and self.written else items
             if items is None:
                 return None
             target = target_of(target.name, items, target.span)
@@ -214,6 +229,7 @@ class Notes(ABC):
             if not self.words.results.get(target.name):
                 target = replace(target, items=tuple(bounded(self.words, self.limits, i, value) for i in target.items))
         own = whole.op == "=" and target.name not in self.words.given
+        target = over_batch(self.words, target, value) if own else target
         stepped = step_before(target, value) if own else value
         bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder)) | read_by(target)
         if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):

@@ -24,7 +24,7 @@ from opgen.lang.functional import GENERAL, added_at, place_of, places_along, sca
 from opgen.lang.habits import DEFINED, MODULES, POSITION, SLICE
 from opgen.lang.idioms import Idioms
 from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of
-from opgen.lang.layout import layout, read_along, read_unsliced
+from opgen.lang.layout import layout, read_ahead
 from opgen.lang.lexer import T
 from opgen.lang.loop_parser import LoopParser
 from opgen.lang.new_values import NewValue, as_new, name_new, tell_below
@@ -35,6 +35,7 @@ from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slices_left import by_component
 from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign, last_case
+from opgen.lang.start_lines import AS_ARRAYS, start_lines
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
@@ -74,10 +75,7 @@ class _Parser(LoopParser):
                 continue
             try:
                 self.depth = 0
-                self.words.places.clear()
-                self.words.along = read_along(self.words, text := self.rest_of_statement())
-                self.words.unsliced = read_unsliced(text.partition("=")[2])
-                self.words.doubts.clear()
+                read_ahead(self.words, self.rest_of_statement())
                 s = self.read(turns=any(t.is_word("'") for t in self.rest()))
                 if not self.idioms.found:
                     sizes(self.words, s)
@@ -303,12 +301,15 @@ class _Parser(LoopParser):
             return Target(token.text, None, token.span, token.span)
         written, end = self.sliced(opener_or_none)
         first = next((i.span for i in written if isinstance(i, Slice)), None)
+        block = self.formula.text
+        if lines := start_lines(self.words, token.text, written, self.rest_of_statement(), block):
+            raise self.fail(AS_ARRAYS.format(token.text), first or token.span.to(end), "OPG250", *lines)
         if first is not None:
-            block = self.formula.text
             hint = by_component(self.words, token.text, block) or in_parts(self.words, token.text, written, block)
             message = "a slice is not part of the formula language"
             if is_said(written, self.tokens[self.at :]):
                 self.idioms.note(first, message, POSITION, otherwise=hint or SLICE)
+                self.idioms.written = written
                 return Target(token.text, None, token.span, token.span)
             raise self.fail(message, first, "OPG201", POSITION, hint or SLICE)
         items = ended_target(self.idioms, self.without_slices(written))
@@ -347,8 +348,8 @@ class _Parser(LoopParser):
             line = token.span.source.text[token.span.start :].partition("\n")[0]
             below = self.formula.text[bisect_left(self.formula.offsets, token.span.start) :].partition("\n")[2]
             made, again = renamed_below(self.words, targets, below)
-            hints = (*unpacked(self.words, made, line), *again)
-            raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints)
+            hints = unpacked(self.words, made, line, partial(read_again, notes=self.idioms))
+            raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints, *again)
         if token.is_op("~"):
             hints = of_distribution(self.words, token.span)
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", *hints)

@@ -14,6 +14,7 @@ from opgen.lang.circles import shift_of
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target, Unary
 from opgen.lang.notes import Notes
+from opgen.lang.stepwise import as_steps
 from opgen.lang.subscripts import target_of
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.updates import free_name, read_as, updated
@@ -87,6 +88,9 @@ class Chain:
 def go_on(words: Vocabulary, chains: dict[str, Chain], s: Assign, before: list[Assign], notes: Notes) -> Assign:
     """A statement as it is with a name for each value, where it makes one of itself: told with the first of them."""
     chain = chains.setdefault(s.target.name, Chain())
+    if (stepped := as_steps(words, s, before, notes)) is not None:
+        notes.told = chain.told
+        return stepped
     renewed = of_itself(words, s, before)
     if renewed is None:
         chain.told, chain.lines = None, ()

@@ -161,7 +161,10 @@ def remember(words: Vocabulary, s: Assign) -> None:
     items = s.target.items or ()
     read = tuple("..." if isinstance(i, Dots) else i.name for i in items if isinstance(i, Dots | Binder))
     if items and len(read) == len(items):
-        words.letters.setdefault(s.target.name, read)
+        known = words.letters.setdefault(s.target.name, read)
+        if read == ("...", *known):  # that has a batch was not written
+            words.letters[s.target.name] = read
+            words.batched[s.target.name] = None
         sizes(words, s)
 
 

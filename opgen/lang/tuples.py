@@ -6,26 +6,69 @@ Text in, lines of help out, spelt with the tensors of the spec.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from opgen.lang.axis_parts import SINGLE, parts_of_axis
 from opgen.lang.commas import between_commas
 from opgen.lang.habits import ORDERED, RESULTS, TUPLE
+from opgen.lang.layout import layout, spelled
+from opgen.lang.nodes import Expr
 from opgen.lang.places import ORDERS, largest
+from opgen.lang.unparse import unparse
 from opgen.lang.updates import free_name
 from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
 _METHOD = re.compile(r"=\s*(?P<of>\w+)\.(?P<fn>\w+)\(")
+_MOMENTS = re.compile(r"=\s*(?:\w+\.)*(?P<fn>var|std)_mean\((?P<given>(?:[^()]|\([^()]*\))*)\)\s*(?:#.*)?$")
 _EXTREME = re.compile(r"=\s*(?P<fn>max|min)(?P<rest>\[\s*\w+\s*\]\(.*\))\s*")
 _BINDERS = re.compile(r"\w+\[([^\[\]]*)\]\(")
 _READ = re.compile(r"(?<!\w)(?P<of>[a-z]\w*)(?:\[(?P<items>(?:[^\[\]]|\[[^\[\]]*\])*)\](?!\()|(?![\w\[(]))")
 _HALVES = ("chunk", "split", "tensor_split", "hsplit")
 
 
-def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:
-    """How `targets = line` is written."""
+def unpacked(
+    words: Vocabulary, targets: Sequence[str], line: str, read: Callable[[str], Expr | None]
+) -> tuple[str, ...]:
+    """How `targets = line` is written; what is unpacked is read further down at the indices that it has there.
+
+    `read` reads a formula in the notation of other libraries.
+    """
+    hints = _both_moments(words, targets, line, read) or _unpacked(words, targets, line)
+    for name, at in re.findall(r"`(\w+)\[([^\[\]]*)\] = ", " ".join(hints)):
+        letters = [re.match(r"\.\.\.|[a-z]\w*", item) for item in between_commas(at)]
+        if all(letters):
+            words.letters.setdefault(name, tuple(m[0] for m in letters if m is not None))
+    return hints
+
+
+def _both_moments(
+    words: Vocabulary, targets: Sequence[str], line: str, read: Callable[[str], Expr | None]
+) -> tuple[str, ...]:
+    """A statement for each of `var_mean(x, dim=-1)`; nothing for any other call."""
+    call = _MOMENTS.search(line)
+    if call is None or len(targets) != 2 or any("[" in t for t in targets):
+        return ()
+    of, *rest = between_commas(call["given"])
+    keywords = [a for a in rest if not re.match(r"keepdims?\s*=", a)]
+    axes = [a for a in keywords if not re.match(r"(unbiased|correction)\s*=|(True|False)$", a)]
+    lines: list[str] = []
+    for name, fn, given in zip(targets, (call["fn"], "mean"), (keywords, axes), strict=True):
+        value = read(f"{fn}({', '.join([of, *given])})")
+        if value is None:
+            return ()
+        whole = spelled(words, value)
+        own = layout(words, whole)
+        left = f"[{', '.join(own)}]" if own and own != ("...",) else ""
+        lines.append(f"`{name}{left} = {unparse(whole)}`")
+    biased = re.search(r"unbiased\s*=\s*False|correction\s*=\s*0|,\s*False\b", call["given"]) is not None
+    told = () if biased else ("`var` divides by the count, without a correction",)
+    return (f"a statement for each: {' and '.join(lines)}", *told)
+
+
+def _unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:
+    """The same of anything else."""
     value = line[_equals(line) + 1 :].partition("#")[0].strip()
     if len(values := between_commas(value)) == len(targets):
         stated = (f"`{s}`" for s in map(partial(_stated, words), targets, values))
@@ -50,7 +93,7 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     if fn in (*_HALVES, *SINGLE) and len(names) > 1 and items and of in words.shapes:
         share, arguments = _share(words, words.shapes[of][-1], len(names)), value.partition("(")[2].rpartition(")")[0]
         arguments = arguments if call is method else arguments.partition(",")[2]
-        return parts_of_axis(names, fn, of, items, words.shapes[of], arguments, share)
+        return parts_of_axis(names, fn, of, items, words.shapes[of], arguments, share, words.listed)
     if not items or items[-1] == "..." or of not in words.shapes:
         return (TUPLE, RESULTS) if fn in ("max", "min") else (TUPLE,)
     axis = items[-1]

@@ -42,6 +42,7 @@ class Vocabulary:
     renewed: dict[str, str] = field(default_factory=dict)  # inputs that statements so far update, with their new name
     updates: dict[int, Assign] = field(default_factory=dict)  # those of inputs as new values, by where they begin
     outputs: Mapping[str, str | None] = field(default_factory=dict)  # with what each states; None: not listed
+    batched: dict[str, None] = field(default_factory=dict)  # values that a proposal gives the batch that they lacked
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # outputs with the shape that they state
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
     along: dict[str, frozenset[str]] = field(default_factory=dict)  # sizes that the statement reads an index along

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from opgen.diagnostics.suggest import counted, listed
 from opgen.lang.by_place import Places, by_place, placed
-from opgen.lang.layout import bare, layout
+from opgen.lang.layout import bare, lacks_batch, layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.notes import Notes
+from opgen.lang.stepwise import note_steps
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import remember
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
@@ -27,6 +28,8 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     """A statement that is fine otherwise, with these tensors noted, and updated at all indices if at none."""
     if notes.found:
         return s
+    _note_batch(notes, s)
+    note_steps(notes, s)
     name, at, updated = s.target.name, notes.words.letters.get(s.target.name, ()), s.op != "="
     own = s.target.items is None and name not in notes.words.inputs  # an input that is updated is a new value
     if updated and not (own and {*at} - {"..."} and UNCLEAR not in at):
@@ -50,6 +53,14 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
         notes.unclear |= len(places.get(bare_name.name, ())) > 1
     notes.unclear |= bool(read) and any(UNCLEAR in notes.words.letters[n.name] for n in bare(notes.words, s.value))
     return replace(made, target=_row(notes.words, made), value=placed(made.value, places)) if read else made
+
+
+def _note_batch(notes: Notes, s: Assign) -> None:
+    """Note values that are read without the batch which a proposal further up gives them."""
+    for a in nodes(s.value):
+        if isinstance(a, Access) and a.name in notes.words.batched and lacks_batch(notes.words, a):
+            read = unparse(spelled(notes.words, a))
+            notes.note(a.span, f"`{a.name}` is read without its batch dims", f"write `{read}`", code="OPG212")
 
 
 def _is_integer(item: Binder | Dots | Expr) -> bool:

@@ -34,22 +34,12 @@ def _keywords(s: Surface) -> list[str]:
     return [f"{s.operator.shown(p)}={p}" for p in s.stated]
 
 
-def takes_keywords(s: Surface) -> bool:
-    """Are there params that a call passes by name only?"""
-    return "*" in parameter_texts(parameters(s.operator))
-
-
-def refuses(s: Surface) -> bool:
-    """Are there params, which a call may give wrong names?"""
-    return bool(s.stated)
-
-
 def own_parameters(s: Surface) -> list[str]:
-    """The parameters that the spec tells; where there are params, more for what a call passes otherwise."""
-    texts = parameter_texts(parameters(s.operator))
-    never = aside(s, NEVER)
-    made = [f"*{aside(s, _MISPLACED)}: {never}" if text == "*" else text for text in texts]
-    return [*made, f"**{aside(s, _UNKNOWN)}: {never}"] if refuses(s) else made
+    """The parameters that the spec tells, and more for what a call passes otherwise."""
+    texts, never = parameter_texts(parameters(s.operator)), aside(s, NEVER)
+    star = f"*{aside(s, _MISPLACED)}: {never}"
+    made = [star if text == "*" else text for text in texts]
+    return [*made, *([] if star in made else [star]), f"**{aside(s, _UNKNOWN)}: {never}"]
 
 
 def functional_parameters(s: Surface) -> list[str]:
@@ -57,9 +47,7 @@ def functional_parameters(s: Surface) -> list[str]:
     texts = own_parameters(s)
     if not takes_out(s.operator):
         return texts
-    star = [] if takes_keywords(s) else ["*"]
-    own, unknown = (texts[:-1], texts[-1:]) if refuses(s) else (texts, [])
-    return [*own, *star, f"{OUT}: {results_type(len(s.results))} | None = None", *unknown]
+    return [*texts[:-1], f"{OUT}: {results_type(len(s.results))} | None = None", texts[-1]]
 
 
 def into_out(s: Surface) -> tuple[str, ...]:
@@ -72,12 +60,10 @@ def into_out(s: Surface) -> tuple[str, ...]:
 
 def given_lines(s: Surface, function: str) -> tuple[str, ...]:
     """The first lines of a function: what is refused, arguments by the names inside, and the operands together."""
-    extra, unknown, refused = aside(s, _MISPLACED), aside(s, _UNKNOWN), tuple[str, ...]()
-    if refuses(s):
-        both = takes_keywords(s)
-        passed = tupled([p.name for p in parameters(s.operator) if p.name != "*"])
-        call = bracketed(f"raise {aside(s, REFUSE)}(", [function, passed, extra if both else "()", unknown], ")", 8)
-        refused = (f"if {f'{extra} or ' if both else ''}{unknown}:", f"    {call}")
+    extra, unknown = aside(s, _MISPLACED), aside(s, _UNKNOWN)
+    passed = tupled([p.name for p in parameters(s.operator) if p.name != "*"])
+    call = bracketed(f"raise {aside(s, REFUSE)}(", [function, passed, extra, unknown], ")", 8)
+    refused = (f"if {extra} or {unknown}:", f"    {call}")
     inside = [n for n in (*s.operands, *s.stated) if s.operator.shown(n) != n]
     names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"
     return (*refused, *((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")

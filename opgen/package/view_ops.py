@@ -44,7 +44,6 @@ from opgen.package.view_functional import (
     into_out,
     own_parameters,
     prelude,
-    refuses,
     results_type,
 )
 from opgen.package.view_params import CHECK, checked_params, param_checks
@@ -358,10 +357,9 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     sequences = differentiable or any(a.length is not None for a in s.operator.params)
     out = ["import math"] if "math." in text or any(f.uses_math for f in extra) else []
     out += ["from collections.abc import Sequence"] if sequences else []
-    out += [f"from typing import {imported_as(s, NEVER)}"] if refuses(s) else []
-    out += [""] if out else []
+    out += [f"from typing import {imported_as(s, NEVER)}", ""]
     beside = [imported_as(s, WRITE)] if takes_out(s.operator) else []
-    beside += [imported_as(s, REFUSE)] if refuses(s) else []
+    beside += [imported_as(s, REFUSE)]
     beside += ["takes_missing"] if s.operator.inplace else []
     lines = [x for f in extra for x in f.lines]
     uses_torch = "torch." in text or s.operator.inplace or any("torch." in x for x in lines)

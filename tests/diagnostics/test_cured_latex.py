@@ -112,3 +112,10 @@ def test_not_stays_the_sign_of_conditions() -> None:
 
 def test_an_arrow_assigns() -> None:
     assert said(whole(X, "y[n] ← x[n, 0]*w[0]")) == ["="]
+
+
+def test_a_sum_below_which_nothing_stands_is_over_the_axis_of_what_it_adds_up() -> None:
+    fields = "inputs: {p: {shape: [..., K]}}"
+    meant = "h = -sum[k](p[..., k]*log(p[..., k]))"
+    assert said(whole(fields, "h = -\u2211 p log p")) == [meant]
+    built(whole(fields, meant))

@@ -12,7 +12,7 @@ from tests.diagnostics.cures import built, diagnosed, whole
 @pytest.mark.parametrize(
     ("fields", "written"),
     [
-        ("{g: {shape: [N, F]}}", "i, f, o, u = split(g, 4)"),
+        ("{g: {shape: [N, F]}}", "i, f, o, u = split(g, 4, dim=-1)"),
         ("{p: {shape: [N, C]}}", "n, m = chunk(p, 2, dim=-1)"),
         ("{p: {shape: [N, C]}}", "n, c = max(p, dim=-1)"),
         ("{p: {shape: [N, 2]}}", "n, m = p"),

@@ -18,7 +18,13 @@ forward: "y[n] = weight[n]*x[n]**order*where(shown, gamma, 1)"
 
 
 @pytest.mark.parametrize(
-    ("given", "named"), [(2.5, "gamma=2.5"), (3, "gamma=3 or order=3"), (True, "shown=True"), ("sum", None)]
+    ("given", "named"),
+    [
+        (2.5, "; as weight write torch.full((3,), 2.5), as a param gamma=2.5"),
+        (3, "; as weight write torch.full((3,), 3.0), as a param gamma=3 or order=3"),
+        (True, "; params are keywords: shown=True"),
+        ("sum", None),
+    ],
 )
 def test_params_are_named(build_operator: Callable[[str], ModuleType], given: object, named: str | None) -> None:
     weighed = build_operator(FOCAL).weighed
@@ -26,8 +32,11 @@ def test_params_are_named(build_operator: Callable[[str], ModuleType], given: ob
         weighed(torch.ones(3), given)
     message = str(told.value)
     assert message.startswith("weighed: weight must be a Tensor")
-    assert ("params are keywords" in message) is (named is not None)
-    assert named is None or message.endswith(f"; params are keywords: {named}")
+    assert (";" in message) is (named is not None)
+    assert named is None or message.endswith(named)
+    with pytest.raises(TypeError) as by_keyword:
+        weighed(torch.ones(3), weight=given)
+    assert str(by_keyword.value) == message
 
 
 SEEDED = """op: dropped
@@ -46,7 +55,7 @@ AT, KEPT, IDS = torch.tensor(1), torch.tensor(True), torch.tensor([0, 1])
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((42, KEPT, IDS), "at must be a Tensor, not int; write torch.tensor(42); params are keywords: by=42"),
+        ((42, KEPT, IDS), "at must be a Tensor, not int; as at write torch.tensor(42), as a param by=42"),
         ((AT, True, IDS), "kept must be a Tensor, not bool; write torch.tensor(True)"),
         ((4.5, KEPT, IDS), "at must be a Tensor, not float; params are keywords: p=4.5"),
         ((AT, KEPT, 3), "ids must be a Tensor, not int; params are keywords: p=3 or by=3"),

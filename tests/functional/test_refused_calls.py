@@ -36,7 +36,8 @@ X, W = torch.ones(2, 3), torch.ones(3)
             lambda f: f(np.ones((2, 3)), np.ones(3)),
             "x must be a Tensor, not ndarray; torch.as_tensor(…) makes one of it",
         ),
-        (lambda f: f(X, 1.0), "w must be a Tensor, not float"),
+        (lambda f: f(X, 1.0), "w must be a Tensor, not float; write torch.full((3,), 1.0)"),
+        (lambda f: f(X, w=1), "w must be a Tensor, not int; write torch.full((3,), 1.0)"),
         (lambda f: f(X, [1.0]), "w must be a Tensor, not list"),
         (lambda f: f("x", W), "x must be a Tensor, not str"),
         (lambda f: f(X, W, slope=np.ones(3)), "slope must be a float, not array([1., 1., 1.]) of type ndarray"),
@@ -44,6 +45,8 @@ X, W = torch.ones(2, 3), torch.ones(3)
         (lambda f: f(X, W, size=2.0), "size must be an int, not 2.0 of type float; write 2"),
         (lambda f: f(X, W, size=2.5), "size must be an int, not 2.5 of type float"),
         (lambda f: f(X, W, size=np.ones(1, dtype=int)), "size must be an int, not array([1]) of type ndarray"),
+        (lambda f: f(X, W, "sum"), "slope must be a float, not 'sum' of type str; did you mean reduction='sum'?"),
+        (lambda f: f(X, W, "zork"), "slope must be a float, not 'zork' of type str"),
         (
             lambda f: f(X, W, reduction="MEAN"),
             "reduction must be one of 'mean', 'sum', 'none', not 'MEAN' (did you mean 'mean'?)",
@@ -66,8 +69,13 @@ def test_a_number_where_one_is_enough(build_operator: Build) -> None:
     halved = build_operator("op: halved_of\ninputs: [x]\nforward: y = x/2\n").halved_of
     with pytest.raises(TypeError, match=r"^halved_of: x must be a Tensor, not float; write torch.tensor\(1.5\)$"):
         halved(1.5)
-    with pytest.raises(TypeError, match=r"^halved_of: x must be a Tensor, not int$"):  # of integers there is no half
+    with pytest.raises(TypeError, match=r"^halved_of: x must be a Tensor, not int; write torch.tensor\(1.0\)$"):
         halved(1)
+    taken = "it takes x, out"
+    with pytest.raises(TypeError, match=f"^halved_of has no argument zork; {taken}$"):
+        halved(torch.ones(2), zork=2)
+    with pytest.raises(TypeError, match=r"^halved_of: takes 1 by position \(x\), not 2$"):
+        halved(torch.ones(2), torch.ones(2))
 
 
 @pytest.mark.parametrize(
@@ -89,6 +97,9 @@ def test_a_number_where_one_is_enough(build_operator: Build) -> None:
             ": dtype must be one of floating-point numbers, as parameters are, not torch.int64",
         ),
         (lambda c: c(3.0), ": width must be an int, not 3.0 of type float; write 3"),
+        (lambda c: c(3, "sum"), ": slope must be a float, not 'sum' of type str; did you mean reduction='sum'?"),
+        (lambda c: c("mean"), ": width must be an int, not 'mean' of type str; did you mean reduction='mean'?"),
+        (lambda c: c(3, "zork"), ": slope must be a float, not 'zork' of type str"),
     ],
 )
 def test_a_module(build_operator: Build, call: Callable[[type], object], said: str) -> None:

@@ -1,0 +1,54 @@
+"""Several results in one line are answered with all lines that build, those that read them further down included."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import built, said, whole
+
+PARTS = [
+    "a[..., d < D//2] = x[..., d]",
+    "b[..., d < D//2] = x[..., d + D//2]",
+    "y[..., d] = a[..., d] * sigmoid(b[..., d])",
+]
+NAMED = [part.replace("d", "m").replace("D", "B").replace("sigmoim", "sigmoid") for part in PARTS]
+
+
+@pytest.mark.parametrize("call", ["chunk(x, 2)", "x.chunk(2, dim=-1)", "torch.chunk(x, 2, dim=-1)"])
+@pytest.mark.parametrize(
+    ("fields", "meant"),
+    [
+        ("inputs: {x: {shape: [..., D]}}", PARTS),
+        ("inputs: [x]", ["inputs: {x: {shape: [..., B]}}", *NAMED]),
+    ],
+)
+def test_what_reads_the_parts_is_told_with_them(call: str, fields: str, meant: list[str]) -> None:
+    proposed = said(whole(fields, f"a, b = {call}", "y = a * sigmoid(b)"))
+    assert proposed == ["x", *meant] if fields == "inputs: [x]" else proposed == meant
+    declared, lines = (meant[0], meant[1:]) if fields == "inputs: [x]" else (fields, meant)
+    built(whole(declared, *lines))
+
+
+def test_parts_without_an_axis_are_of_the_last_one_or_of_the_first_one() -> None:
+    fields = "inputs: {x: {shape: [N, D]}}"
+    proposed = said(whole(fields, "a, b = chunk(x, 2)"))
+    assert proposed == [
+        *("a[n, d < D//2] = x[n, d]", "b[n, d < D//2] = x[n, d + D//2]", "chunk"),
+        *("a[n < N//2, d] = x[n, d]", "b[n < N//2, d] = x[n + N//2, d]"),
+    ]
+    built(whole(fields, *proposed[3:]))
+
+
+@pytest.mark.parametrize(
+    ("call", "first"),
+    [
+        ("var_mean(x, dim=-1)", "var[d](x[..., d])"),
+        ("torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)", "var[d](x[..., d])"),
+        ("std_mean(x, dim=-1)", "sqrt(var[d](x[..., d]))"),
+    ],
+)
+def test_both_moments(call: str, first: str) -> None:
+    fields = "inputs: {x: {shape: [..., D]}}"
+    proposed = [p for p in said(whole(fields, f"v, m = {call}", "y = (x - m)/v")) if p != "var"]
+    assert proposed == [f"v = {first}", "m = mean[d](x[..., d])", "y[..., d] = (x[..., d] - m) / v"]
+    built(whole(fields, *proposed))

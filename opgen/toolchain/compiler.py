@@ -57,7 +57,7 @@ class Toolchain:
         return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, platform.machine()))
 
     def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
-        """The command that compiles a source that all operators share."""
+        """The command that compiles a source or header that all operators share."""
         return self.binding(source, include, made)
 
     def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:

@@ -48,7 +48,7 @@ class CudaToolchain:
         return "\n".join((self.host.describe, self.version, *self.architectures, *_KERNELS, *_USE))
 
     def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
-        """The command that compiles a source that all operators share."""
+        """The command that compiles a source or header that all operators share."""
         return self.host.binding(source, include, made, _USE)
 
     def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:

@@ -14,8 +14,9 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -32,6 +33,10 @@ from opgen.write.user_cache import cache_folder
 from opgen.write.writer import exclusive, replace_file
 
 SHARED = "csrc"  # the folder of the sources and headers that all operators share
+_HEAD = "opgen_host.h"  # what most bindings include first
+_MANY = 8  # libraries from which on it saves more time than it takes to read that ahead
+
+_NOTHING: Mapping[str, Path] = {}
 
 _LOG = logging.getLogger("opgen.toolchain")
 
@@ -74,7 +79,7 @@ class Tools(Protocol):
         """Everything else that it depends on."""
 
     def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
-        """The command that compiles a source that all operators share to the object `made`."""
+        """The command that compiles what all operators share to `made`: a source, or a header that is read ahead."""
 
     def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
         """The commands that make the library `made`, in order; objects go to `folder`, and those in `sources` in."""
@@ -97,10 +102,16 @@ class Outcome:
     error: Exception | None = None
 
 
-def compile_op(out: Path, op: str, tools: Tools | None = None, ran: list[str] | None = None) -> Path:
+def compile_op(
+    out: Path,
+    op: str,
+    tools: Tools | None = None,
+    ran: list[str] | None = None,
+    ahead: Mapping[str, Path] = _NOTHING,
+) -> Path:
     """Compile a library of one generated operator (default: that for the CPU) and put it beside its package.
 
-    `ran` gets the name of what the compiler had to be run for.
+    `ran` gets the name of what the compiler had to be run for; `ahead` has the folders of headers that were read.
     """
     reason = without_kernels(out, op)
     if reason is not None:
@@ -108,7 +119,7 @@ def compile_op(out: Path, op: str, tools: Tools | None = None, ran: list[str] | 
     tools = tools or toolchain()
     while True:
         wanted = generation(out, op)
-        built = cached(out, op, tools, ran)
+        built = cached(out, op, tools, ran, ahead)
         with exclusive(out):
             if generation(out, op) == wanted:  # otherwise it was generated anew while the compiler ran
                 return _install(built, inside(out, f"{op}/{tools.library}"), wanted)
@@ -170,7 +181,7 @@ def compile_ops(
         places = tuple(out / op / tools.library for tools in chosen)
         before, ran = [_identity(p) for p in places], list[str]()
         try:
-            paths = {tools.library: compile_op(out, op, tools, ran) for tools in chosen}
+            paths = {tools.library: compile_op(out, op, tools, ran, ahead) for tools in chosen}
         except Exception as e:
             return Outcome(op, Status.FAILED, error=e)
         finally:
@@ -178,7 +189,8 @@ def compile_ops(
         same = [_identity(p) for p in places] == before
         return Outcome(op, Status.COMPILED if ran else Status.CURRENT if same else Status.CACHED, paths)
 
-    return _at_once(one, ops, jobs)
+    with _read_ahead(out, ops, kinds) as ahead:
+        return _at_once(one, ops, jobs)
 
 
 def compile_for(
@@ -196,14 +208,15 @@ def compile_for(
     def one(op: str) -> Outcome:
         ran: list[str] = []
         try:
-            paths = {tools.library: cached(out, op, tools, ran) for tools in _possible(out, op, kinds)}
+            paths = {tools.library: cached(out, op, tools, ran, ahead) for tools in _possible(out, op, kinds)}
         except Exception as e:
             return Outcome(op, Status.FAILED, error=e)
         finally:
             progress(op)
         return Outcome(op, Status.COMPILED if ran else Status.CACHED, paths)
 
-    return _at_once(one, ops, jobs)
+    with _read_ahead(out, ops, kinds) as ahead:
+        return _at_once(one, ops, jobs)
 
 
 def _possible(out: Path, op: str, kinds: Sequence[Tools]) -> tuple[Tools, ...]:
@@ -211,6 +224,38 @@ def _possible(out: Path, op: str, kinds: Sequence[Tools]) -> tuple[Tools, ...]:
     left = ".cu" if (out / op / NO_CUDA_KERNELS).exists() else ""
     there = (t for t in kinds if t.folder == SOURCES or (out / op / t.folder).is_dir())
     return tuple(t for t in there if left not in t.reads)
+
+
+@contextmanager
+def _read_ahead(out: Path, ops: Sequence[str], kinds: Sequence[Tools]) -> Iterator[Mapping[str, Path]]:
+    """The folders in which the header of bindings lies as its compiler has read it, by the key of all that is shared.
+
+    There are none for few libraries. A compiler that can't use what it finds there reads the header.
+    """
+    with tempfile.TemporaryDirectory(prefix="opgen-") as name:
+        found: dict[str, Path] = {}
+        for tools in kinds:
+            if sum(_is_missing(out, op, tools) for op in ops) >= _MANY and (out / SHARED / _HEAD).exists():
+                key = _shared_key(out, tools)
+                made = Path(name) / key / f"{_HEAD}.gch"
+                made.parent.mkdir()
+                with suppress(CompileError, OSError):  # each binding has the same one
+                    _run(tools.shared(out / SHARED / _HEAD, (out / SHARED,), made))
+                if _shared_key(out, tools) == key:
+                    found[key] = made.parent
+        yield found
+
+
+def _is_missing(out: Path, op: str, tools: Tools) -> bool:
+    """Whether a library is to be compiled; one that can't be isn't."""
+    try:
+        return without_kernels(out, op) is None and not _library(op, _key(_sources(out, op, tools), tools)).exists()
+    except OSError:
+        return False
+
+
+def _library(op: str, key: str) -> Path:
+    return cache_folder() / "libraries" / op / key / f"{op}.so"
 
 
 def _at_once(one: Callable[[str], Outcome], ops: Sequence[str], jobs: int | None) -> tuple[Outcome, ...]:
@@ -226,24 +271,27 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-def cached(out: Path, op: str, tools: Tools, ran: list[str] | None = None) -> Path:
+def cached(
+    out: Path, op: str, tools: Tools, ran: list[str] | None = None, ahead: Mapping[str, Path] = _NOTHING
+) -> Path:
     """The library in the cache, compiled if it is not there; `ran` is told where the compiler ran."""
     while True:
         sources = _sources(out, op, tools)
         key = _key(sources, tools)
-        library = cache_folder() / "libraries" / op / key / f"{op}.so"
+        library = _library(op, key)
         if library.exists():
             return library
-        if _compiled(out, op, sources, key, tools, library):
+        if _compiled(out, op, sources, key, tools, ahead):
             if ran is not None:
                 ran.append(key)
             return library
 
 
-def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Tools, library: Path) -> bool:
+def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Tools, ahead: Mapping[str, Path]) -> bool:
     """Compile a library into the cache; False, and nothing made, where the sources changed under the compiler."""
     files = [p for p in sources.values() if p.parent != out / SHARED or p.suffix != ".cpp"]
-    include = tuple(dict.fromkeys(p.parent for p in files))
+    read = ahead.get(_shared_key(out, tools))
+    include = (*([read] if read is not None else ()), *dict.fromkeys(p.parent for p in files))
     for source in sources.values():
         if source not in files:
             made = _object(out, source, tools)
@@ -252,7 +300,7 @@ def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Too
             files.append(made)
     try:
         return _made(
-            library,
+            _library(op, key),
             lambda folder, made: tools.commands(files, include, folder, made),
             lambda: _key(_sources(out, op, tools), tools) == key,
         )
@@ -264,12 +312,12 @@ def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Too
 def _object(out: Path, source: Path, tools: Tools) -> Path | None:
     """What a source that all operators share is compiled to, once for all; None where it changed under the compiler."""
     folder = out / SHARED
-    key = _key(_files(out, (folder,), tools.reads), tools)
+    key = _shared_key(out, tools)
     target = cache_folder() / "libraries" / SHARED / key / f"{source.stem}.o"
     same = _made(
         target,
         lambda _, made: [tools.shared(source, (folder,), made)],
-        lambda: _key(_files(out, (folder,), tools.reads), tools) == key,
+        lambda: _shared_key(out, tools) == key,
     )
     return target if same else None
 
@@ -286,7 +334,6 @@ def _made(target: Path, commands: Callable[[Path, Path], list[list[str]]], uncha
             made = Path(name) / target.name
             try:
                 for command in commands(Path(name), made):
-                    _LOG.info("%s", shlex.join(command))
                     _run(command)
             except CompileError:
                 if unchanged():
@@ -321,7 +368,12 @@ def _key(sources: dict[str, Path], tools: Tools) -> str:
     return digest.hexdigest()[:20]
 
 
+def _shared_key(out: Path, tools: Tools) -> str:
+    return _key(_files(out, (out / SHARED,), tools.reads), tools)
+
+
 def _run(command: list[str]) -> None:
+    _LOG.info("%s", shlex.join(command))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CompileError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")

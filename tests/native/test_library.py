@@ -98,7 +98,7 @@ def test_what_the_compiler_says_is_in_the_error(package: Path) -> None:
 class Meddler:
     """Tools with which somebody else generates the operator anew while the compiler runs for the first time."""
 
-    library, reads, describe = Toolchain.library, Toolchain.reads, "meddler"
+    library, folder, reads, describe = Toolchain.library, Toolchain.folder, Toolchain.reads, "meddler"
 
     def __init__(self, package: Path, *, fails: bool) -> None:
         self.package, self.fails, self.runs = package, fails, 0

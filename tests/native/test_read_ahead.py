@@ -20,7 +20,7 @@ HEAD = "opgen_host.h"
 class Recorder:
     """Tools that write down in which folders each binding finds the header read."""
 
-    library, reads, describe = Toolchain.library, Toolchain.reads, "recorder"
+    library, folder, reads, describe = Toolchain.library, Toolchain.folder, Toolchain.reads, "recorder"
 
     def __init__(self, refused: str = "") -> None:
         self.found: list[list[Path]] = []

@@ -86,8 +86,8 @@ template <int Accesses>
 struct Run {
   int64_t first;  // its points are counted from here
   int64_t size;
-  int64_t at[Accesses];
-  int64_t step[Accesses];
+  alignas(64) int64_t at[Accesses];
+  alignas(64) int64_t step[Accesses];
   int64_t* index;  // of each merged dim at the first point
 
   int64_t of(int access, int64_t i) const { return at[access] + i * step[access]; }

@@ -321,8 +321,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
                              const auto& mu_at, const auto& grad_mu_at) {
         rt::each(run.size, [&](int64_t i) {
           const int64_t product = S * elements;
-          const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
-          grad_input_out.set(i, grad_output_at[i] * rstd_at[i] * weight_at[i] + ratio + grad_mu_at[i] / product);
+          const opmath_t product_2 = 2 * grad_variance__at[i] / product * (input_at[i] - mu_at[i]);
+          const opmath_t scaled_grad = grad_output_at[i] * rstd_at[i] * weight_at[i];
+          grad_input_out.set(i, scaled_grad + product_2 + grad_mu_at[i] / product);
         });
       };
       rt::at_rest(run.size, lanes, weight_at, rstd_at, grad_variance__at, mu_at, grad_mu_at);

@@ -81,7 +81,9 @@ struct Places {
   }
 };
 
-// A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point.
+// A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point. Both
+// are moved a vector at a time and read one by one: of a vector across two lines, each would wait until all that was
+// stored before has gone to the cache.
 template <int Accesses>
 struct Run {
   int64_t first;  // its points are counted from here

@@ -103,7 +103,7 @@ class Runs(Statements):
                 if r.tensor not in self.bound:
                     ahead.read(r)
         if ahead.resting and self.across:  # runs find out for a while where they stand
-            lines += [line for written in sinks for line in self._asked_next(written, at, step)]
+            lines += [line for written in sinks for line in self._asked("ask_to_store", written, at, step)]
         behind: list[str] = []
         self.added.clear()
         for n in body:
@@ -205,15 +205,15 @@ class Runs(Statements):
 
     def _next(self, a: Access, at: str, step: str) -> list[str]:
         """Asks for what a row goes on to where it is computed with for long, once for all of its passes."""
-        return self._asked_next(a, at, step) if self.pauses else []
+        return self._asked("ask_next", a, at, step) if self.pauses else []
 
-    def _asked_next(self, a: Access, at: str, step: str) -> list[str]:
+    def _asked(self, call: str, a: Access, at: str, step: str) -> list[str]:
         scope = self.scope
         moves = bool(self.outer) and a.moves_with(self.outer)
         if not moves or scope.formal.slots[a.buffer].kind is not Kind.FLOAT or (a.buffer, a.at) in self.nexts:
             return []
         self.nexts.add((a.buffer, a.at))
-        return [f"rt::ask_next({scope.tensor(a.buffer)}, {scope.at(a, at)}, {step}.step[{a.number}], {step}.size);"]
+        return [f"rt::{call}({scope.tensor(a.buffer)}, {scope.at(a, at)}, {step}.step[{a.number}], {step}.size);"]
 
     def _still(self, slot: str) -> str:
         """The name of what all runs read of a tensor that stands still."""

@@ -204,7 +204,7 @@ def test_many_arrays_have_short_runs() -> None:
         ("corners", ".lengthen()"),
         ("short_rows", ".arrange()"),
         ("numbered", ".arrange()"),
-        ("in_groups", "rt::ask_next(y, "),
+        ("in_groups", "rt::ask_to_store(y, "),
     ],
 )
 def test_what_is_tested_is_there(package: Any, op: str, text: str) -> None:

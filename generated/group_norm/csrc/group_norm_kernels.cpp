@@ -79,7 +79,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
       rt::Resting<scalar_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
       rt::Sink<scalar_t> output_out(output, run.at[5], run.step[5], run.size);
-      rt::ask_next(output, run.at[5], run.step[5], run.size);
+      rt::ask_to_store(output, run.at[5], run.step[5], run.size);
       const auto mu_1_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Standing mu_1(outer.still(0), mu_1_at);
       rt::RestingLine<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
@@ -307,7 +307,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
       const rt::Source<scalar_t> input_at(input, run.at[4], run.step[4], run.size);
       rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
-      rt::ask_next(grad_input, run.at[7], run.step[7], run.size);
+      rt::ask_to_store(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Standing rstd_1(outer.still(0), rstd_1_at);
       rt::RestingLine<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,

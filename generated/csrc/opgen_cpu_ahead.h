@@ -30,6 +30,13 @@ OPGEN_INLINE void ask_next(const Tensor<T>& tensor, int64_t at, int64_t along, i
   if (along == 1 && tensor.data != nullptr) ask(tensor, at + next / bytes_of(tensor), size);
 }
 
+// What a map stores behind a run, where its runs look for a while where they stand. Numbers of 16 bits are half as many
+// lines, which come in time.
+template <typename T>
+OPGEN_INLINE void ask_to_store(const Tensor<T>& tensor, int64_t at, int64_t along, int64_t size) {
+  if (!is_stored<T> && !tensor.narrow) ask_next(tensor, at, along, size);
+}
+
 // Rows that positions name.
 struct Ahead {
   const int64_t* positions;

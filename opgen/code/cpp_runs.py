@@ -85,7 +85,8 @@ class Runs(Statements):
                     run = f"{at}.first, {at}.at[{a.number}], {step}.step[{a.number}], {step}.size"
                     lines.append(f"{self._asking('Apart', a, (around,))}.run({scope.tensor(a.buffer)}, {run});")
         stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
-        for written in map(self.written, stores):
+        sinks = list(map(self.written, stores))
+        for written in sinks:
             lines += [self._run_of("Sink", written, at, step), *self._next(written, at, step)]
         lines += [f"auto* const {self.kept[name]}_at = {self.kept[name]}.at({at});" for name in self._met(body)]
         own = {n.name for n in body if isinstance(n, Let)}
@@ -101,6 +102,8 @@ class Runs(Statements):
             for r in reads(e):
                 if r.tensor not in self.bound:
                     ahead.read(r)
+        if ahead.resting and self.across:  # runs find out for a while where they stand
+            lines += [line for written in sinks for line in self._asked("ask_to_store", written, at, step)]
         behind: list[str] = []
         self.added.clear()
         for n in body:
@@ -201,15 +204,16 @@ class Runs(Statements):
         return self.asks[key]
 
     def _next(self, a: Access, at: str, step: str) -> list[str]:
-        """Asks for what a row goes on to, once for all of its passes."""
+        """Asks for what a row goes on to where it is computed with for long, once for all of its passes."""
+        return self._asked("ask_next", a, at, step) if self.pauses else []
+
+    def _asked(self, call: str, a: Access, at: str, step: str) -> list[str]:
         scope = self.scope
         moves = bool(self.outer) and a.moves_with(self.outer)
-        if not self.pauses or not moves or scope.formal.slots[a.buffer].kind is not Kind.FLOAT:
-            return []
-        if (a.buffer, a.at) in self.nexts:
+        if not moves or scope.formal.slots[a.buffer].kind is not Kind.FLOAT or (a.buffer, a.at) in self.nexts:
             return []
         self.nexts.add((a.buffer, a.at))
-        return [f"rt::ask_next({scope.tensor(a.buffer)}, {scope.at(a, at)}, {step}.step[{a.number}], {step}.size);"]
+        return [f"rt::{call}({scope.tensor(a.buffer)}, {scope.at(a, at)}, {step}.step[{a.number}], {step}.size);"]
 
     def _still(self, slot: str) -> str:
         """The name of what all runs read of a tensor that stands still."""

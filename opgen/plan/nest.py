@@ -50,7 +50,8 @@ class Surroundings:
 
     def values(self) -> Values:
         params = {a.name: _param_kind(a.type) for a in self.program.params}
-        return Values(self.kinds.__getitem__, params.__getitem__, self.maps, self.names.fresh, self.ranges)
+        memory = self.stored - {t.name for t in self.program.inputs}
+        return Values(self.kinds.__getitem__, params.__getitem__, self.maps, self.names.fresh, self.ranges, memory)
 
 
 def _param_kind(type_: str) -> Kind:
@@ -63,6 +64,7 @@ class _Builder:
         self.around = around
         self.values = around.values()
         self.bindings = inner_names(g, around.names)
+        self.along = () if any(m.inner for m in g.members) else g.outer[-1:]
         self.drafts: list[_Draft] = []
 
     def build(self) -> tuple[Pass, ...]:
@@ -143,7 +145,7 @@ class _Builder:
         self.values.local_kinds[local] = s.kind
 
     def _start(self, loops: tuple[Loop, ...]) -> _Draft:
-        self.values.enter(self.g.outer, loops)
+        self.values.enter(self.g.outer, loops, self.along)
         return _Draft(loops, len(self.values.nodes))
 
     def _stop(self, draft: _Draft) -> None:

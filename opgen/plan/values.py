@@ -8,7 +8,7 @@ in the branch of a `where` that is not taken) stays inside its branch.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -51,11 +51,15 @@ Point = Mapping[str, Scalar]  # index of a statement -> what it is in the nest
 
 @dataclass(slots=True)
 class Node:
-    """One value: `value` has other nodes as `Read("#k", ())`. `level` 0 is the outer point, 1 an inner loop."""
+    """One value: `value` has other nodes as `Read("#k", ())`. `level` 0 is the outer point, 1 an inner loop.
+
+    `moves`: whether it may change along the loops that runs go along.
+    """
 
     value: Scalar
     kind: Kind
     level: int
+    moves: bool
     unsafe: bool
     wish: str
     uses: int = 0
@@ -72,6 +76,7 @@ class Values:
     maps: Mapping[str, Compute]
     fresh: Callable[[str], str]
     ranges: Ranges
+    memory: Container[str] = ()  # tensors that steps fill
     locals: dict[str, Scalar] = field(default_factory=dict)
     places: dict[str, tuple[Position, ...]] = field(default_factory=dict)  # of locals that are read elsewhere as well
     local_kinds: dict[str, Kind] = field(default_factory=dict)
@@ -79,16 +84,18 @@ class Values:
     shared: dict[Scalar, int] = field(default_factory=dict)  # level 0
     inner: dict[Scalar, int] = field(default_factory=dict)  # level 1, of the current pass
     inner_loops: frozenset[str] = frozenset()
+    along: frozenset[str] = frozenset()  # loops that runs go along: the inner ones, or the last one of a map
     loops: tuple[Loop, ...] = ()  # those around a value, inner ones included
     exact: bool = False  # whether what is built is tested for equality: the last bit of it counts
     points: Scalar = TRUE  # whether the inner loops have any: what is computed ahead of them may not be there otherwise
     instances: dict[tuple[str, tuple[Position, ...], bool, bool], Scalar] = field(default_factory=dict)
 
-    def enter(self, outer: tuple[Loop, ...], inner: tuple[Loop, ...] = ()) -> None:
-        """Start a pass over some loops inside others."""
+    def enter(self, outer: tuple[Loop, ...], inner: tuple[Loop, ...] = (), along: tuple[Loop, ...] = ()) -> None:
+        """Start a pass over some loops inside others; without them, values may go `along` some of the outer ones."""
         self.inner = {}
         self.instances = {}
-        self.inner_loops = frozenset("..." if isinstance(a, Batch) else a.name for a in inner)
+        self.inner_loops = _names(inner)
+        self.along = self.inner_loops or _names(along)
         self.loops = (*outer, *inner)
         self.points = TRUE
         for size in (Dim("...") if isinstance(a, Batch) else a.extent for a in inner):
@@ -130,32 +137,35 @@ class Values:
                 return e
 
     def _steady(self, e: Scalar, *, eager: bool) -> Scalar:
-        """A share of a product by a size: what no inner loop changes is divided, so that the loop has no quotient.
+        """A share of a product by a size: what no run changes is divided, so that lanes have no quotient.
 
         Only a product with something computed, which is rounded anyway: `k*w[]/N` may be meant to be whole.
         """
         match e:
-            case Apply("div", (Read() as product, Dim() as size)) if not self.exact and self.level(product):
-                known = self.node(product)
-                factors = (
-                    known.value.args if known and isinstance(known.value, Apply) and known.value.fn == "mul" else ()
-                )
-                fixed = tuple(a for a in factors if not self.level(a))
-                if not any(map(self._is_computed, fixed)):
+            case Apply("div", (Read() as product, size)) if not self.exact and self._is_size(size):
+                factors = self._factors(product)
+                fixed = tuple(a for a in factors if not self.moves(a))
+                if len(fixed) == len(factors) or not any(map(self._is_computed, fixed)):
                     return e
                 share = Apply("div", (self._product(fixed, eager=eager), size))
-                return Apply("mul", (self._intern(share, eager=eager, wish=""), *(a for a in factors if self.level(a))))
+                return Apply("mul", (self._intern(share, eager=eager, wish=""), *(a for a in factors if self.moves(a))))
             case _:
                 return e
+
+    def _is_size(self, e: Scalar) -> bool:
+        """Whether something is a size, or a product of sizes."""
+        return isinstance(e, Dim) or (bool(self._factors(e)) and all(map(self._is_size, self._factors(e))))
 
     def _factors(self, e: Scalar) -> tuple[Scalar, ...]:
         known = self.node(e)
         return known.value.args if known and isinstance(known.value, Apply) and known.value.fn == "mul" else ()
 
     def _is_computed(self, e: Scalar) -> bool:
-        """Whether something is the float that an operation or a fold gives."""
+        """Whether something is the float that an operation or a fold gives, be it in another step."""
         known = self.node(e)
-        own = isinstance(known.value, Apply) if known else isinstance(e, Read) and e.tensor in self.local_kinds
+        value = known.value if known else e
+        own = isinstance(value, Apply) or (isinstance(value, Read) and value.tensor in self.local_kinds)
+        own = own or (isinstance(value, Read) and value.tensor in self.memory)
         return own and self.kind(e) is Kind.FLOAT
 
     def _product(self, factors: tuple[Scalar, ...], *, eager: bool) -> Scalar:
@@ -196,7 +206,7 @@ class Values:
         unsafe = self.unsafe(e)
         if unsafe and not eager:
             return e
-        level = self.level(e)
+        moves, level = self.moves(e), self.level(e)
         table = self.inner if level else self.shared
         if unsafe and not level and e not in table and self.points != TRUE:
             wish = wish or (f"{e.tensor}_value" if isinstance(e, Read) else "")
@@ -206,7 +216,7 @@ class Values:
         if found is None:
             found = len(self.nodes)
             name = wish or (e.tensor if isinstance(e, Read) else "")
-            self.nodes.append(Node(e, self.kind(e), level, unsafe, name))
+            self.nodes.append(Node(e, self.kind(e), level, moves, unsafe, name))
             table[e] = found
         elif wish and not self.nodes[found].wish:
             self.nodes[found].wish = wish
@@ -218,15 +228,19 @@ class Values:
         return self.nodes[int(e.tensor[1:])] if isinstance(e, Read) and e.tensor.startswith("#") else None
 
     def level(self, e: Scalar) -> int:
+        return 1 if self.inner_loops and self.moves(e) else 0
+
+    def moves(self, e: Scalar) -> bool:
+        """Whether a value may change along a run."""
         for n in walk(e):
             known = self.node(n)
-            if known is not None and known.level:
-                return 1
-            if isinstance(n, Index) and n.name in self.inner_loops:
-                return 1
-            if isinstance(n, Read) and BATCH in n.at and "..." in self.inner_loops:
-                return 1
-        return 0
+            if known is not None and known.moves:
+                return True
+            if isinstance(n, Index) and n.name in self.along:
+                return True
+            if isinstance(n, Read) and BATCH in n.at and "..." in self.along:
+                return True
+        return False
 
     def unsafe(self, e: Scalar) -> bool:
         for n in walk(e):
@@ -346,6 +360,10 @@ def _decided(e: Apply) -> Scalar:
 _COMPARED: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
+
+
+def _names(loops: tuple[Loop, ...]) -> frozenset[str]:
+    return frozenset("..." if isinstance(a, Batch) else a.name for a in loops)
 
 
 def _is_place(e: Scalar) -> bool:

@@ -81,13 +81,15 @@ struct Places {
   }
 };
 
-// A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point.
+// A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point. Both
+// are moved a vector at a time and read one by one: of a vector across two lines, each would wait until all that was
+// stored before has gone to the cache.
 template <int Accesses>
 struct Run {
   int64_t first;  // its points are counted from here
   int64_t size;
-  int64_t at[Accesses];
-  int64_t step[Accesses];
+  alignas(64) int64_t at[Accesses];
+  alignas(64) int64_t step[Accesses];
   int64_t* index;  // of each merged dim at the first point
 
   int64_t of(int access, int64_t i) const { return at[access] + i * step[access]; }

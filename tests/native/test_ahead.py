@@ -71,6 +71,16 @@ forward: |
   some[..., n < N, k < size] = where(k % 3 == 1, x[..., n]*k, pad(x[..., n - k], 0.5))
   picked[..., n < N, k] = x[..., (n + at[k]) % N]*k
 """,
+    "in_groups": """
+op: in_groups
+inputs:
+  x: {shape: [N, C, ...]}
+  w: {shape: [C]}
+params: {size: {type: int, default: 2, domain: size > 0}}
+forward: |
+  s[n, c < C] = mean[...](x[n, c, ...])
+  y[n, c, ...] = (x[n, c, ...] - s[n, c // size])*w[c]
+""",
 }
 DTYPES = (torch.float32, torch.bfloat16)
 
@@ -170,6 +180,16 @@ def test_short_rows_whose_index_is_asked_for(
     agree(package, "numbered", x.t().contiguous().t() if x.dim() > 1 else x.flip(0), at, dtype=dtype, size=size)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("c", [0, 1, 3, 16])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (784,), (1025,), (30, 40)])
+def test_runs_that_look_up_where_they_stand(package: Any, dtype: torch.dtype, c: int, shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    x, w = torch.randn(3, c, *shape).to(dtype) / 8, torch.randn(c).to(dtype)
+    agree(package, "in_groups", x, w, dtype=dtype)
+    agree(package, "in_groups", x.transpose(0, -1).contiguous().transpose(0, -1), w, dtype=dtype)
+
+
 def test_many_arrays_have_short_runs() -> None:
     folder = Path(__file__).resolve().parents[2] / "generated"
     short = [(folder / op / "csrc" / f"{op}_kernels.cpp").read_text() for op in ("quaternion_rotate", "silu")]
@@ -184,6 +204,7 @@ def test_many_arrays_have_short_runs() -> None:
         ("corners", ".lengthen()"),
         ("short_rows", ".arrange()"),
         ("numbered", ".arrange()"),
+        ("in_groups", "rt::ask_to_store(y, "),
     ],
 )
 def test_what_is_tested_is_there(package: Any, op: str, text: str) -> None:

@@ -19,9 +19,17 @@ forward: |
   s[m] = sum[n](exp(x[m, n]))
 """
 
+GROUPS = """op: shares
+inputs:
+  x: {shape: [M, N, K], differentiable: false}
+  w: {shape: [N], differentiable: false}
+forward: |
+  s[n] = sum[m, k](exp(x[m, n, k]))
+"""
 
-def shown(line: str) -> str:
-    text = f"{HEAD}{line}\noutputs: [y]\n"
+
+def shown(line: str, head: str = HEAD) -> str:
+    text = f"{head}{line}\noutputs: [y]\n"
     made = run(SpecFile(Path("shares.yaml"), text.encode(), "shares.yaml"), Stage.DERIVED)
     assert made.derived, made.diagnostics
     return plan(build(made.derived[0].forward))
@@ -32,6 +40,7 @@ def shown(line: str) -> str:
     [
         ("  y[m, n] = s[m]*x[m, n]/N", "let ratio = s/N"),
         ("  y[m, n] = 2*exp(w[m])*x[m, n]/N + s[m]", "let ratio = 2*exp(w[m])/N"),
+        ("  y[m, n] = s[m]*x[m, n]/(M*N)", "let ratio = s/(M*N)"),
     ],
 )
 def test_what_is_computed_for_a_row_is_divided_once(line: str, share: str) -> None:
@@ -50,3 +59,26 @@ def test_other_quotients_stay(line: str, kept: str) -> None:
     found = shown(line)
     assert "ratio" not in found
     assert kept in found
+
+
+@pytest.mark.parametrize(
+    ("line", "share"),
+    [
+        ("  y[m, n < N, k] = s[n//2]*x[m, n, k]/K", "s[n//2]/K*x[m, n, k]"),
+        ("  y[m, n < N, k] = 2*s[n//2]*x[m, n, k]/(N*K)", "2*s[n//2]/(N*K)*x[m, n, k]"),
+    ],
+)
+def test_what_a_run_of_a_map_does_not_change_is_divided_ahead_of_it(line: str, share: str) -> None:
+    assert share in shown(line, GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("  y[m, n < N, k] = w[n//2]*x[m, n, k]/(N*K) + s[n//2]", "w[n//2]*x[m, n, k]/(N*K)"),  # an argument
+        ("  y[m, k, n < N] = s[n//2]*x[m, n, k]/(N*K)", "s[n//2]*x[m, n, k]/(N*K)"),  # it changes along runs
+        ("  y[m < M, n < N, k < K] = s[n//2]/(N*K)", "s[n//2]/(N*K)"),
+    ],
+)
+def test_other_quotients_of_a_map_stay(line: str, kept: str) -> None:
+    assert kept in shown(line, GROUPS)

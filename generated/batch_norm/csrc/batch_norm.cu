@@ -213,8 +213,9 @@ struct Step_batch_norm_backward_0_grad_weight {
     const opmath_t power = rt::powi<3>(rsqrt_variance_);
     const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * power * weight_value;
     const int64_t product = N * batch.count;
+    const opmath_t ratio = near::div(2 * grad_variance_, static_cast<opmath_t>(product));
     const opmath_t negative = -(grad_mu_sum_value * rsqrt_variance_ * weight_value);
-    const opmath_t ratio = near::div(negative, static_cast<opmath_t>(product));
+    const opmath_t ratio_2 = near::div(negative, static_cast<opmath_t>(product));
     if (Team::rank() == 0) {
       grad_mu_sum.store(grad_mu_sum_value, c);
       grad_weight.store(grad_variance__sum * rsqrt_variance_, c);
@@ -222,12 +223,10 @@ struct Step_batch_norm_backward_0_grad_weight {
     rt::each<Team>(n_size.size * batch.count, [&](auto at) {
       int64_t n = rt::first(at);
       const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      const opmath_t product_2 = ratio * (rt::read_at<Team, 2>(at, input, n, c, place) - mu_value);
       const opmath_t grad_output_value_2 = rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place);
-      const opmath_t difference_2 = rt::read_at<Team, 2>(at, input, n, c, place) - mu_value;
       const opmath_t scaled_grad = grad_output_value_2 * rsqrt_variance_ * weight_value;
-      const opmath_t scaled_grad_2 = 2 * grad_variance_ * difference_2;
-      const opmath_t ratio_2 = near::div(scaled_grad_2, static_cast<opmath_t>(product));
-      grad_input_lanes.set(at, scaled_grad + ratio_2 + ratio, n, c, place);
+      grad_input_lanes.set(at, scaled_grad + product_2 + ratio_2, n, c, place);
     });
   }
 };

@@ -261,7 +261,8 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
       const opmath_t power = rt::powi<3>(rsqrt_variance_);
       const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * power * weight_value;
       const int64_t product = N * elements;
-      const opmath_t ratio = -(grad_mu_sum_value * rsqrt_variance_ * weight_value) / product;
+      const opmath_t ratio = 2 * grad_variance_ / product;
+      const opmath_t ratio_2 = -(grad_mu_sum_value * rsqrt_variance_ * weight_value) / product;
       rt::store(grad_mu_sum, row.at[5], grad_mu_sum_value);
       rt::store(grad_weight, row.at[6], grad_variance__sum * rsqrt_variance_);
       if (grad_input.data != nullptr) {
@@ -270,8 +271,8 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
           rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t ratio_2 = 2 * grad_variance_ * (input_at[i] - mu_value) / product;
-            grad_input_out.set(i, grad_output_at[i] * rsqrt_variance_ * weight_value + ratio_2 + ratio);
+            const opmath_t scaled_grad = grad_output_at[i] * rsqrt_variance_ * weight_value;
+            grad_input_out.set(i, scaled_grad + ratio * (input_at[i] - mu_value) + ratio_2);
           });
         });
       }

@@ -309,11 +309,11 @@ struct Step_group_norm_backward_grad_input {
     const opmath_t grad_mu_picked = grad_mu.load(n, quotient);
     const opmath_t divisor = static_cast<opmath_t>(product);
     rt::lanes<V>([&](int at) {
-      const opmath_t scaled_grad = 2 * grad_variance__picked * (input_line[at] - mu_picked);
-      const opmath_t scaled_grad_2 = grad_output_line[at] * rstd_picked * weight_value;
-      const opmath_t scaled_grad_3 = near::div(grad_mu_picked, divisor);
-      const opmath_t ratio = near::div(scaled_grad, divisor);
-      grad_input_line.set(at, scaled_grad_2 + ratio + scaled_grad_3);
+      const opmath_t scaled_grad = grad_output_line[at] * rstd_picked * weight_value;
+      const opmath_t ratio = near::div(2 * grad_variance__picked, divisor);
+      const opmath_t product_2 = ratio * (input_line[at] - mu_picked);
+      const opmath_t scaled_grad_2 = near::div(grad_mu_picked, divisor);
+      grad_input_line.set(at, scaled_grad + product_2 + scaled_grad_2);
     });
   }
 };

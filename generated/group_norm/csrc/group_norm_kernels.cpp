@@ -79,6 +79,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
       rt::Resting<scalar_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
       rt::Sink<scalar_t> output_out(output, run.at[5], run.step[5], run.size);
+      rt::ask_to_store(output, run.at[5], run.step[5], run.size);
       const auto mu_1_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Standing mu_1(outer.still(0), mu_1_at);
       rt::RestingLine<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
@@ -306,6 +307,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
       const rt::Source<scalar_t> input_at(input, run.at[4], run.step[4], run.size);
       rt::Sink<scalar_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+      rt::ask_to_store(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Standing rstd_1(outer.still(0), rstd_1_at);
       rt::RestingLine<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
@@ -321,8 +323,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
                              const auto& mu_at, const auto& grad_mu_at) {
         rt::each(run.size, [&](int64_t i) {
           const int64_t product = S * elements;
-          const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
-          grad_input_out.set(i, grad_output_at[i] * rstd_at[i] * weight_at[i] + ratio + grad_mu_at[i] / product);
+          const opmath_t product_2 = 2 * grad_variance__at[i] / product * (input_at[i] - mu_at[i]);
+          const opmath_t scaled_grad = grad_output_at[i] * rstd_at[i] * weight_at[i];
+          grad_input_out.set(i, scaled_grad + product_2 + grad_mu_at[i] / product);
         });
       };
       rt::at_rest(run.size, lanes, weight_at, rstd_at, grad_variance__at, mu_at, grad_mu_at);

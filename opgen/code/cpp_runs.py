@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from opgen.code.cpp_access import Access
 from opgen.code.cpp_comb import Comb
+from opgen.code.cpp_in_place import is_torn
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_lines import Lines, rests
 from opgen.code.cpp_statements import FOLDS, Around, Statements
@@ -40,6 +41,8 @@ class Runs(Statements):
         self.asks: dict[tuple[str, int, tuple[str, ...]], str] = {}  # what asks ahead, by its kind, access and loops
         self.pauses = False  # whether a processor forgets about the next row while it computes with one
         self.nexts: set[tuple[str, tuple[Position, ...]]] = set()  # what is asked for in the next one
+        self.in_place = False  # whether runs may be in memory as lanes take them
+        self.placed: dict[bool, list[Access]] = {}  # their accesses, by whether these stand still then
         self.phases: Scalar | None = None  # how far points of the last outer loop are apart that follow one another
 
     def sources(
@@ -185,6 +188,9 @@ class Runs(Statements):
         elif kind == "Source" and self.chooses and type_ == "scalar_t":
             kind = "Widened"
         ends = f"{held}{tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size"
+        if self.in_place:
+            self.placed.setdefault(kind == "Resting", []).append(a)
+            return f"{const}auto {a.name} = memory.{kind.lower()}({ends});"
         return f"{const}rt::{kind}<{type_}> {a.name}({ends});"
 
     def _hold(self, a: Access) -> str:
@@ -204,7 +210,8 @@ class Runs(Statements):
         """Asks for what a row goes on to, once for all of its passes."""
         scope = self.scope
         moves = bool(self.outer) and a.moves_with(self.outer)
-        if not self.pauses or not moves or scope.formal.slots[a.buffer].kind is not Kind.FLOAT:
+        waits = self.pauses or (self.in_place and is_torn(scope, a, self.outer))
+        if not waits or not moves or scope.formal.slots[a.buffer].kind is not Kind.FLOAT:
             return []
         if (a.buffer, a.at) in self.nexts:
             return []

@@ -21,15 +21,17 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> input1_held;
     rt::Held<scalar_t> input2_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Resting<scalar_t> input1_at(input1_held, input1, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> input2_at(input2_held, input2, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      auto input1_at = memory.resting(input1_held, input1, run.at[0], run.step[0], run.size);
+      const auto input2_at = memory.steady(input2_held, input2, run.at[1], run.step[1], run.size);
+      auto sum_i_j_part_out = memory.sink(sum_i_j_part, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& input1_at) {
         rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
       };
       rt::at_rest(run.size, lanes, input1_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {1, 2}, {0}, input1, input2, sum_i_j_part);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -47,12 +49,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> bias_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> sum_i_j_at(sum_i_j, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> bias_at(bias_held, bias, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto sum_i_j_at = memory.source(sum_i_j, run.at[0], run.step[0], run.size);
+      const auto bias_at = memory.steady(bias_held, bias, run.at[1], run.step[1], run.size);
+      auto output_out = memory.sink(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, sum_i_j_at[i] + bias_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2}, sum_i_j, bias, output);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

@@ -21,13 +21,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     const rt::Still<scalar_t> bias_still(bias);
     rt::Held<scalar_t> scale_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<scalar_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_k_at(sum_k, run.at[1], run.step[1], run.size);
-      const rt::Source<scalar_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[3], run.step[3], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto scale_at = memory.steady(scale_held, scale, run.at[0], run.step[0], run.size);
+      const auto sum_k_at = memory.source(sum_k, run.at[1], run.step[1], run.size);
+      const auto bias_at = memory.source(bias_still, bias, run.at[2], run.step[2], run.size);
+      auto output_out = memory.sink(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, scale_at[i] * sum_k_at[i] + bias_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2, 3}, scale, sum_k, bias, output);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -46,12 +48,14 @@ int backward_grad_sum_k(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> scale_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> scale_at(scale_held, scale, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_sum_k_out(grad_sum_k, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+      const auto scale_at = memory.steady(scale_held, scale, run.at[1], run.step[1], run.size);
+      auto grad_sum_k_out = memory.sink(grad_sum_k, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_sum_k_out.set(i, grad_output_at[i] * scale_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2}, grad_output, scale, grad_sum_k);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

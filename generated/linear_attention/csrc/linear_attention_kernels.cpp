@@ -232,10 +232,10 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> denominator_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> denominator_at(denominator_held, denominator, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> grad_numerator_out(grad_numerator, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+      auto denominator_at = memory.resting(denominator_held, denominator, run.at[1], run.step[1], run.size);
+      auto grad_numerator_out = memory.sink(grad_numerator, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& denominator_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const auto value = grad_output_at[i] / (denominator_at[i] + eps);
@@ -243,7 +243,9 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
         });
       };
       rt::at_rest(run.size, lanes, denominator_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 2}, {1}, grad_output, grad_numerator, denominator);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

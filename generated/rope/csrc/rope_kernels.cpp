@@ -35,20 +35,28 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> cos_held;
     rt::Held<scalar_t> sin_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
-      const rt::Source<scalar_t> input_at_2(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
-      const rt::Steady<scalar_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::Sink<scalar_t> output_out_2(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto input_at = memory.source(input, run.at[0], run.step[0], run.size);
+      rt::ask_next(input, run.at[0], run.step[0], run.size);
+      const auto cos_at = memory.steady(cos_held, cos, run.at[1], run.step[1], run.size);
+      const auto input_at_2 = memory.source(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
+      rt::ask_next(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
+      const auto sin_at = memory.steady(sin_held, sin, run.at[3], run.step[3], run.size);
+      auto output_out = memory.sink(output, run.at[4], run.step[4], run.size);
+      rt::ask_next(output, run.at[4], run.step[4], run.size);
+      auto output_out_2 = memory.sink(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
+      rt::ask_next(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value_2 = input_at[i];
-        output_out.set(i, input_value_2 * cos_at[i] - input_at_2[i] * sin_at[i]);
+        const opmath_t output_value = input_value_2 * cos_at[i] - input_at_2[i] * sin_at[i];
         const opmath_t input_value_3 = input_at_2[i];
-        output_out_2.set(i, input_value_3 * cos_at[i] + input_at[i] * sin_at[i]);
+        const opmath_t output_value_2 = input_value_3 * cos_at[i] + input_at[i] * sin_at[i];
+        output_out.set(i, output_value);
+        output_out_2.set(i, output_value_2);
       });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4, 5}, input, cos, sin, output);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -87,19 +95,27 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
         rt::Held<scalar_t> cos_held;
         rt::Held<scalar_t> sin_held;
-        outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-          const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-          const rt::Steady<scalar_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
-          const rt::Source<scalar_t> grad_output_at_2(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2],
-                                                      run.size);
-          const rt::Steady<scalar_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
-          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-          rt::Sink<scalar_t> grad_input_out_2(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
+        const auto each_run = [&](const auto& run, const auto& memory) {
+          const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+          rt::ask_next(grad_output, run.at[0], run.step[0], run.size);
+          const auto cos_at = memory.steady(cos_held, cos, run.at[1], run.step[1], run.size);
+          const auto grad_output_at_2 =
+              memory.source(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2], run.size);
+          rt::ask_next(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2], run.size);
+          const auto sin_at = memory.steady(sin_held, sin, run.at[3], run.step[3], run.size);
+          auto grad_input_out = memory.sink(grad_input, run.at[4], run.step[4], run.size);
+          rt::ask_next(grad_input, run.at[4], run.step[4], run.size);
+          auto grad_input_out_2 = memory.sink(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
+          rt::ask_next(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            grad_input_out.set(i, grad_output_at[i] * cos_at[i] + grad_output_at_2[i] * sin_at[i]);
-            grad_input_out_2.set(i, grad_output_at_2[i] * cos_at[i] - (grad_output_at[i] * sin_at[i]));
+            const opmath_t grad_input_value = grad_output_at[i] * cos_at[i] + grad_output_at_2[i] * sin_at[i];
+            const opmath_t grad_input_value_2 = grad_output_at_2[i] * cos_at[i] - (grad_output_at[i] * sin_at[i]);
+            grad_input_out.set(i, grad_input_value);
+            grad_input_out_2.set(i, grad_input_value_2);
           });
-        });
+        };
+        const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4, 5}, grad_output, cos, sin, grad_input);
+        rt::each_run(outer, begin, end, in_place, each_run);
       });
     }
   }
@@ -116,11 +132,13 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.arrange();
     if (D - grad_output_size >= 0) {
       rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-        outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[0] + 2 * H * grad_input.stride(2), run.step[0],
-                                            run.size);
+        const auto each_run = [&](const auto& run, const auto& memory) {
+          auto grad_input_out =
+              memory.sink(grad_input, run.at[0] + 2 * H * grad_input.stride(2), run.step[0], run.size);
           rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-        });
+        };
+        const bool in_place = rt::in_place(outer, {0}, grad_input);
+        rt::each_run(outer, begin, end, in_place, each_run);
       });
     }
   }

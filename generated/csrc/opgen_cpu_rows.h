@@ -21,13 +21,37 @@ constexpr int wide = 128;
 
 // Whether `count` points are folded by rows: some accesses are at columns side by side, some stand still at all of
 // them, and elements are read as they are in memory.
+template <typename Run, int Beside, typename... T>
+OPGEN_INLINE bool by_rows(const Run& columns, int64_t count, const int (&beside)[Beside], const Tensor<T>&... tensors) {
+  bool all = count > 1 && (!tensors.narrow && ...);
+  for (int access : beside) all = all && columns.step[access] == 1;
+  return all;
+}
 template <typename Run, int Beside, int Still, typename... T>
 OPGEN_INLINE bool by_rows(const Run& columns, int64_t count, const int (&beside)[Beside], const int (&still)[Still],
                           const Tensor<T>&... tensors) {
-  bool all = count > 1 && (!tensors.narrow && ...);
-  for (int access : beside) all = all && columns.step[access] == 1;
+  bool all = by_rows(columns, count, beside, tensors...);
   for (int access : still) all = all && columns.step[access] == 0;
   return all;
+}
+
+// So many columns of a fold, of several at once, stay in registers.
+template <typename scalar_t>
+constexpr int most_columns(int folds) {
+  return wide / static_cast<int>(sizeof(opmath<scalar_t>)) / (folds > 2 ? 4 : folds);
+}
+// The same where these are all columns of a row, in whole vectors.
+template <typename scalar_t, int Folds, typename Run, int Beside, typename... T>
+OPGEN_INLINE bool by_short_rows(const Run& columns, int64_t count, const int (&beside)[Beside],
+                                const Tensor<T>&... tensors) {
+  const bool few = columns.size >= lane_count && columns.size <= most_columns<scalar_t>(Folds);
+  return few && by_rows(columns, count, beside, tensors...);
+}
+template <typename scalar_t, int Folds, typename Run, int Beside, int Still, typename... T>
+OPGEN_INLINE bool by_short_rows(const Run& columns, int64_t count, const int (&beside)[Beside],
+                                const int (&still)[Still], const Tensor<T>&... tensors) {
+  const bool few = columns.size >= lane_count && columns.size <= most_columns<scalar_t>(Folds);
+  return few && by_rows(columns, count, beside, still, tensors...);
 }
 
 // A row in memory.
@@ -195,7 +219,7 @@ template <typename scalar_t, typename Lanes, typename... Args>
 OPGEN_INLINE void fold_rows(const Span& columns, int64_t count, const Lanes& lanes, Args&... args) {
   constexpr int pair = 2 * lane_count, step = is_stored<scalar_t> ? pair : lane_count;
   constexpr int folds = (is_fold<std::remove_const_t<Args>> + ...);
-  constexpr int most = wide / static_cast<int>(sizeof(opmath<scalar_t>)) / (folds > 2 ? 4 : folds);
+  constexpr int most = most_columns<scalar_t>(folds);
   if (columns.count < lane_count) {
     for (int64_t k = 0; k < count; ++k) {
       each(columns, [&](int64_t i) { lanes(i, i, given(args, k)...); });

@@ -79,19 +79,35 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_scale_value_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> sum_k_at(sum_k, point.at[1], columns.step[1], columns.size);
-        sum_k_apart.run(sum_k, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const opmath_t grad_output_value = grad_output_at[i];
-          grad_scale_value_fold.add(i, grad_output_value * sum_k_at[i]);
-          grad_bias_value_fold.add(i, grad_output_value);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_scale_value_fold, auto& grad_bias_value_fold,
+                             const auto& grad_output_at, const auto& sum_k_at) {
+        const opmath_t grad_output_value = grad_output_at[i];
+        grad_scale_value_fold.add(lane, grad_output_value * sum_k_at[i]);
+        grad_bias_value_fold.add(lane, grad_output_value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 2>(columns, over_batch.count, {0, 1}, grad_output, sum_k);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0]);
+          const rt::FewRuns<opmath_t> few_sum_k(sum_k, points.at[1], points.step[1]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_scale_value_fold,
+                                  grad_bias_value_fold, few_grad_output, few_sum_k);
+          grad_scale_value_fold.ran(columns.size, points.size);
+          grad_bias_value_fold.ran(columns.size, points.size);
         });
-        grad_scale_value_fold.ran(columns.size);
-        grad_bias_value_fold.ran(columns.size);
-      });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<opmath_t> sum_k_at(sum_k, point.at[1], columns.step[1], columns.size);
+          sum_k_apart.run(sum_k, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            lanes(i, i, grad_scale_value_fold, grad_bias_value_fold, grad_output_at, sum_k_at);
+          });
+          grad_scale_value_fold.ran(columns.size);
+          grad_bias_value_fold.ran(columns.size);
+        });
+      }
       grad_scale_value_fold.finish();
       grad_bias_value_fold.finish();
       rt::Sink<scalar_t> grad_scale_out(grad_scale, columns.at[2], columns.step[2], columns.size);

@@ -90,8 +90,8 @@ inline void narrow_side_by_side(const float* from, int64_t size, int64_t dtype, 
     for (int64_t i = 0; i < size; ++i) to[i] = to_bfloat16(from[i]);
   }
 }
-// Of what has been computed, or was as short before: what is not a number says so in its upper half, which it keeps. All
-// is done with halves, of which a vector has twice as many.
+// Of what has been computed, or was as short before: what is not a number says so in its upper half, which it keeps.
+// All is done with halves, of which a vector has twice as many.
 inline void narrow_computed(const float* __restrict from, int64_t size, uint16_t* __restrict to) {
   using Half = uint16_t __attribute__((may_alias));
   constexpr int upper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 0;

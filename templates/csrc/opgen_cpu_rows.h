@@ -10,7 +10,8 @@
 namespace rt {
 inline namespace OPGEN_SPACE {
 
-constexpr int few_rows = 16;  // as many as a sum of floats adds up in one number
+constexpr int few_rows = 16;    // as many as a sum of floats adds up in one number
+constexpr int rows_ahead = 32;  // of those that positions name, far apart: each is waited for as long as 32 take
 #if defined(__AVX512F__)
 constexpr int wide = 512;  // bytes that eight registers hold
 #elif defined(__AVX2__)
@@ -99,7 +100,7 @@ struct FewRows : Few<T> {
   int64_t stride;  // of the axis that positions are along
   const int64_t* positions;
   int64_t along;        // from one to the next
-  const int64_t* next;  // what the loops come to after these, to be asked for meanwhile
+  const int64_t* next;  // what the loops come to some rows after these, to be asked for meanwhile
   int64_t next_along;
 
   OPGEN_INLINE FewRows(OpgenHost& host, const Tensor<T>& tensor, int64_t number, int64_t axis, int64_t at, int64_t step,
@@ -110,7 +111,7 @@ struct FewRows : Few<T> {
         along(along),
         next(positions),
         next_along(along) {
-    const int64_t then = now + few_rows * ahead.step, last = then + (count - 1) * ahead.step;
+    const int64_t then = now + rows_ahead * ahead.step, last = then + (count - 1) * ahead.step;
     if (within(then, ahead.last + 1) && within(last, ahead.last + 1)) {
       next = ahead.positions + then;
       next_along = ahead.step;
@@ -229,6 +230,9 @@ OPGEN_INLINE void fold_rows(const Span& columns, int64_t count, const Lanes& lan
   int64_t i = columns.first;
   const int64_t end = columns.first + columns.count;
   for (; most > pair && i + most <= end; i += most) fold_columns<most, step>(i, 0, count, lanes, args...);
+  if constexpr (most / 2 > pair) {
+    for (; i + most / 2 <= end; i += most / 2) fold_columns<most / 2, step>(i, 0, count, lanes, args...);
+  }
   for (; i + pair <= end; i += pair) fold_columns<pair, step>(i, 0, count, lanes, args...);
   for (; i < end; i += lane_count) {
     const int64_t left = end - i < lane_count ? end - i : lane_count;

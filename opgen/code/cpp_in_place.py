@@ -22,13 +22,13 @@ from opgen.plan.model import Let
 
 
 def may_be_in_place(scope: CpuScope, body: Body, outer: tuple[Loop, ...], bound: Collection[str]) -> bool:
-    """Whether a map goes along rows of floats, each behind the other, or what stands still there; and calls nothing."""
+    """Whether a map goes along rows of floats, or what stands still there, and neither calls nor chooses."""
     if len(outer) < 2 or any(scope.formal.flat) or not all(isinstance(n, Let | Store) for n in body):
         return False
     stores = (scope.find(n.slot, n.at, write=True) for n in body if isinstance(n, Store))
     parts = list(_parts(body))
     reads = (scope.find(e.tensor, e.at) for e in parts if isinstance(e, Read) and e.tensor not in bound)
-    if any(e is PLACE or (isinstance(e, Apply) and e.fn in CALLS) for e in parts):
+    if any(e is PLACE or (isinstance(e, Apply) and (e.fn in CALLS or e.fn == "where")) for e in parts):
         return False
     return all(a is not None and _is_row(scope, a, outer[-1]) for a in (*stores, *reads))
 

@@ -137,16 +137,16 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
     rt::Held<scalar_t> grad_output_held;
     rt::Held<opmath_t> grad_n1_held;
     rt::Held<opmath_t> grad_n2_held;
-    const auto each_run = [&](const auto& run, const auto& memory) {
-      const auto norm_d_at = memory.steady(norm_d_held, norm_d, run.at[0], run.step[0], run.size);
-      const auto norm_d_2_at = memory.steady(norm_d_2_held, norm_d_2, run.at[1], run.step[1], run.size);
-      auto grad_output_at = memory.resting(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
-      const auto x2_at = memory.source(x2, run.at[3], run.step[3], run.size);
-      auto grad_n1_at = memory.resting(grad_n1_held, grad_n1, run.at[4], run.step[4], run.size);
-      const auto x1_at = memory.source(x1, run.at[5], run.step[5], run.size);
-      auto grad_n2_at = memory.resting(grad_n2_held, grad_n2, run.at[6], run.step[6], run.size);
-      auto grad_x1_out = memory.sink(grad_x1, run.at[7], run.step[7], run.size);
-      auto grad_x2_out = memory.sink(grad_x2, run.at[8], run.step[8], run.size);
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Steady<opmath_t> norm_d_at(norm_d_held, norm_d, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> norm_d_2_at(norm_d_2_held, norm_d_2, run.at[1], run.step[1], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+      const rt::Source<scalar_t> x2_at(x2, run.at[3], run.step[3], run.size);
+      rt::Resting<opmath_t> grad_n1_at(grad_n1_held, grad_n1, run.at[4], run.step[4], run.size);
+      const rt::Source<scalar_t> x1_at(x1, run.at[5], run.step[5], run.size);
+      rt::Resting<opmath_t> grad_n2_at(grad_n2_held, grad_n2, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> grad_x1_out(grad_x1, run.at[7], run.step[7], run.size);
+      rt::Sink<scalar_t> grad_x2_out(grad_x2, run.at[8], run.step[8], run.size);
       const auto lanes = [&](const auto& grad_output_at, const auto& grad_n1_at, const auto& grad_n2_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const opmath_t norm_d_value = norm_d_at[i];
@@ -158,24 +158,17 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
           const opmath_t x1_value = x1_at[i];
           const opmath_t grad_n2_value = grad_n2_at[i];
           const opmath_t safe_grad_n1_value = norm_d_value > eps ? grad_n1_value : opmath_t(0);
-          const opmath_t scaled_grad = opmath_t(0.5) * grad_n1_value;
-          const opmath_t product_2 = (norm_d_value == eps ? scaled_grad : safe_grad_n1_value) * x1_value;
-          const opmath_t chosen = norm_d_value == 0 ? opmath_t(0) : product_2 / norm_d_value;
-          const opmath_t grad_x1_value = grad_sum_d * x2_value + chosen;
+          const opmath_t chosen = norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : safe_grad_n1_value;
+          const opmath_t product_2 = chosen * x1_value;
+          grad_x1_out.set(i, grad_sum_d * x2_value + (norm_d_value == 0 ? opmath_t(0) : product_2 / norm_d_value));
           const opmath_t safe_grad_n2_value = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
-          const opmath_t scaled_grad_2 = opmath_t(0.5) * grad_n2_value;
-          const opmath_t product_3 = (norm_d_2_value == eps ? scaled_grad_2 : safe_grad_n2_value) * x2_value;
-          const opmath_t chosen_2 = norm_d_2_value == 0 ? opmath_t(0) : product_3 / norm_d_2_value;
-          const opmath_t grad_x2_value = grad_sum_d * x1_value + chosen_2;
-          grad_x1_out.set(i, grad_x1_value);
-          grad_x2_out.set(i, grad_x2_value);
+          const opmath_t chosen_2 = norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : safe_grad_n2_value;
+          const opmath_t chosen_3 = norm_d_2_value == 0 ? opmath_t(0) : chosen_2 * x2_value / norm_d_2_value;
+          grad_x2_out.set(i, grad_sum_d * x1_value + chosen_3);
         });
       };
       rt::at_rest(run.size, lanes, grad_output_at, grad_n1_at, grad_n2_at);
-    };
-    const bool in_place = rt::in_place(outer, {0, 1, 3, 5, 7, 8}, {2, 4, 6}, norm_d, norm_d_2, x2, x1, grad_x1, grad_x2,
-                                       grad_output, grad_n1, grad_n2);
-    rt::each_run(outer, begin, end, in_place, each_run);
+    });
   });
   return rt::status(host);
 }

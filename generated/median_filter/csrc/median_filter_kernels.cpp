@@ -132,10 +132,10 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> grad_output_held;
-    const auto each_run = [&](const auto& run, const auto& memory) {
-      const auto slope_at = memory.source(slope, run.at[0], run.step[0], run.size);
-      auto grad_output_at = memory.resting(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
-      auto grad_values_out = memory.sink(grad_values, run.at[2], run.step[2], run.size);
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_values_out(grad_values, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t slope_value = slope_at[i];
@@ -143,9 +143,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
         });
       };
       rt::at_rest(run.size, lanes, grad_output_at);
-    };
-    const bool in_place = rt::in_place(outer, {0, 2}, {1}, slope, grad_values, grad_output);
-    rt::each_run(outer, begin, end, in_place, each_run);
+    });
   });
   return rt::status(host);
 }

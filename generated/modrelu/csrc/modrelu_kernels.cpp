@@ -26,12 +26,12 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> bias_held;
-    const auto each_run = [&](const auto& run, const auto& memory) {
-      const auto input_real_at = memory.source(input_real, run.at[0], run.step[0], run.size);
-      const auto input_imag_at = memory.source(input_imag, run.at[1], run.step[1], run.size);
-      const auto bias_at = memory.steady(bias_held, bias, run.at[2], run.step[2], run.size);
-      auto output_real_out = memory.sink(output_real, run.at[3], run.step[3], run.size);
-      auto output_imag_out = memory.sink(output_imag, run.at[4], run.step[4], run.size);
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<scalar_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
+      const rt::Source<scalar_t> input_imag_at(input_imag, run.at[1], run.step[1], run.size);
+      const rt::Steady<scalar_t> bias_at(bias_held, bias, run.at[2], run.step[2], run.size);
+      rt::Sink<scalar_t> output_real_out(output_real, run.at[3], run.step[3], run.size);
+      rt::Sink<scalar_t> output_imag_out(output_imag, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_real_value = input_real_at[i];
         const opmath_t input_imag_value = input_imag_at[i];
@@ -39,19 +39,13 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
         const opmath_t output_factor = rt::relu(output_modulus + bias_at[i]);
         const bool mask = input_real_value == 0 && input_imag_value == 0;
         const bool mask_2 = rt::abs(input_real_value) == rt::inf<opmath_t>();
-        const opmath_t ratio = input_real_value / output_modulus;
-        const opmath_t chosen = mask ? opmath_t(0) : mask_2 ? rt::sign(input_real_value) : ratio;
-        const opmath_t output_real_value = output_factor * chosen;
+        const opmath_t chosen = mask_2 ? rt::sign(input_real_value) : input_real_value / output_modulus;
+        output_real_out.set(i, output_factor * (mask ? opmath_t(0) : chosen));
         const bool mask_3 = rt::abs(input_imag_value) == rt::inf<opmath_t>();
-        const opmath_t ratio_2 = input_imag_value / output_modulus;
-        const opmath_t chosen_2 = mask ? opmath_t(0) : mask_3 ? rt::sign(input_imag_value) : ratio_2;
-        const opmath_t output_imag_value = output_factor * chosen_2;
-        output_real_out.set(i, output_real_value);
-        output_imag_out.set(i, output_imag_value);
+        const opmath_t chosen_2 = mask_3 ? rt::sign(input_imag_value) : input_imag_value / output_modulus;
+        output_imag_out.set(i, output_factor * (mask ? opmath_t(0) : chosen_2));
       });
-    };
-    const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4}, input_real, input_imag, bias, output_real, output_imag);
-    rt::each_run(outer, begin, end, in_place, each_run);
+    });
   });
   return rt::status(host);
 }

@@ -260,9 +260,9 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> grad_output_held;
-    const auto each_run = [&](const auto& run, const auto& memory) {
-      auto grad_output_at = memory.resting(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
-      auto grad_r_out = memory.sink(grad_r, run.at[1], run.step[1], run.size);
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      rt::Resting<scalar_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_r_out(grad_r, run.at[1], run.step[1], run.size);
       const auto lanes = [&](const auto& grad_output_at) {
         rt::each(run.size, [&](int64_t i) {
           const bool mask = outer.index(run, 0, 0) == N - 1 && outer.index(run, 1, i) == M - 1;
@@ -270,9 +270,7 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
         });
       };
       rt::at_rest(run.size, lanes, grad_output_at);
-    };
-    const bool in_place = rt::in_place(outer, {1}, {0}, grad_output, grad_r);
-    rt::each_run(outer, begin, end, in_place, each_run);
+    });
   });
   return rt::status(host);
 }

@@ -546,16 +546,16 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_rest_held;
     rt::Held<opmath_t> near_2_held;
     rt::Held<opmath_t> grad_near_held;
-    const auto each_run = [&](const auto& run, const auto& memory) {
-      const auto far_at = memory.steady(far_held, far, run.at[0], run.step[0], run.size);
-      auto grad_rest_at = memory.resting(grad_rest_held, grad_rest, run.at[1], run.step[1], run.size);
-      const auto total_2_at = memory.source(total_2, run.at[2], run.step[2], run.size);
-      const auto near_2_at = memory.steady(near_2_held, near_2, run.at[3], run.step[3], run.size);
-      auto grad_near_at = memory.resting(grad_near_held, grad_near, run.at[4], run.step[4], run.size);
-      const auto total_3_at = memory.source(total_3, run.at[5], run.step[5], run.size);
-      auto grad_anchor_out = memory.sink(grad_anchor, run.at[6], run.step[6], run.size);
-      auto grad_positive_out = memory.sink(grad_positive, run.at[7], run.step[7], run.size);
-      auto grad_negative_out = memory.sink(grad_negative, run.at[8], run.step[8], run.size);
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Steady<opmath_t> far_at(far_held, far, run.at[0], run.step[0], run.size);
+      rt::Resting<opmath_t> grad_rest_at(grad_rest_held, grad_rest, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> total_2_at(total_2, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> near_2_at(near_2_held, near_2, run.at[3], run.step[3], run.size);
+      rt::Resting<opmath_t> grad_near_at(grad_near_held, grad_near, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
+      rt::Sink<scalar_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
+      rt::Sink<scalar_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);
+      rt::Sink<scalar_t> grad_negative_out(grad_negative, run.at[8], run.step[8], run.size);
       const auto lanes = [&](const auto& grad_rest_at, const auto& grad_near_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t far_value = far_at[i];
@@ -564,19 +564,13 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
           const opmath_t near_value = near_2_at[i];
           const opmath_t ratio_2 = grad_near_at[i] * total_3_at[i] / near_value;
           const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : ratio_2;
-          const opmath_t grad_anchor_value = grad_far_body + grad_near_body;
-          const opmath_t grad_positive_value = -grad_near_body;
-          const opmath_t grad_negative_value = -grad_far_body;
-          grad_anchor_out.set(i, grad_anchor_value);
-          grad_positive_out.set(i, grad_positive_value);
-          grad_negative_out.set(i, grad_negative_value);
+          grad_anchor_out.set(i, grad_far_body + grad_near_body);
+          grad_positive_out.set(i, -grad_near_body);
+          grad_negative_out.set(i, -grad_far_body);
         });
       };
       rt::at_rest(run.size, lanes, grad_rest_at, grad_near_at);
-    };
-    const bool in_place = rt::in_place(outer, {0, 2, 3, 5, 6, 7, 8}, {1, 4}, far, total_2, near_2, total_3, grad_anchor,
-                                       grad_positive, grad_negative, grad_rest, grad_near);
-    rt::each_run(outer, begin, end, in_place, each_run);
+    });
   });
   return rt::status(host);
 }

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, Never, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_REFUSED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # what a function says more of than Python
 
 
 class Missing:
@@ -33,7 +34,8 @@ def takes_missing(function: Function) -> Function:
     """Give the arguments that a function needs a default which says that they are missing."""
     code: Any = function.__code__
     defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
-    function.__signature__ = inspect.signature(function)
+    shown = inspect.signature(function)
+    function.__signature__ = shown.replace(parameters=[p for p in shown.parameters.values() if p.kind not in _REFUSED])
     count = code.co_argcount
     needed = code.co_varnames[: count - len(defaults)]
     function.__defaults__ = (*[Missing(function, name) for name in needed], *defaults)

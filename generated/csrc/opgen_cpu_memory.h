@@ -213,6 +213,12 @@ struct Told {
   OPGEN_INLINE bool operator[](int64_t i) const { return values[i] != 0; }
 };
 
+// Apart from the lanes, as all that is gathered and scattered.
+template <typename T>
+OPGEN_NOINLINE void narrow_run(const opmath<T>* from, int64_t size, T* to) {
+  if constexpr (is_stored<T>) narrow_computed(from, size, reinterpret_cast<uint16_t*>(to));
+}
+
 // Where a run stores: in place, or into a buffer that is scattered at the end. What is to be narrowed is, all of it
 // together: among other things to do, a vector of that waits for too much.
 template <typename T>
@@ -233,9 +239,7 @@ struct Sink {
   Sink& operator=(const Sink&) = delete;
   OPGEN_INLINE ~Sink() {
     if (is_stored<T> && step == 1 && tensor.data != nullptr) {
-      T* words = static_cast<T*>(tensor.data) + at;
-#pragma GCC ivdep
-      for (int64_t i = 0; i < size; ++i) words[i] = static_cast<T>(buffer[i]);
+      narrow_run(buffer, size, static_cast<T*>(tensor.data) + at);
     } else if (!direct) {
       scatter(tensor, at, step, size, buffer);
     }

@@ -82,6 +82,16 @@ def _even(formal: Formal, buffer: str, axis: int, p: Scalar) -> Even | None:
     return None if found is None else Even(axis, *found)
 
 
+def meets(access: Access, at: tuple[Position, ...]) -> bool:
+    """Whether positions are those of an even access."""
+    even = {e.axis: (e.start, e.steps) for e in access.even}
+
+    def same(k: int, p: Position) -> bool:
+        return p == access.at[k] or (k in even and not isinstance(p, Batch) and even[k] == evenly(p))
+
+    return len(at) == len(access.at) and all(same(k, p) for k, p in enumerate(at))
+
+
 def evenly(p: Scalar) -> tuple[Scalar, tuple[tuple[str, Scalar], ...]] | None:
     """Where a position starts and how far it moves with each index, if it moves evenly."""
     names = sorted(mentions(p)[0])

@@ -126,7 +126,7 @@ class Columns(Runs):
         if lane is None:
             each = block(f"{of}, {scope.held(lines)}(int64_t{named('i', lines)}) {{", lines, "});")
         else:
-            each = [f"{of}, [&](int64_t i) {{ {lane.call} }});"]
+            each = block(f"{of}, [&](int64_t i) {{", [lane.call], "});")
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         head = f"{through}, columns.at, [&](const auto&{named('point', run)}) {{"
         runs = block(head, run, "});")

@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opgen.code.cpp_columns import INNER, Columns
+from opgen.code.cpp_in_place import in_place, may_be_in_place, stored_last
 from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import CpuScope
 from opgen.code.cpp_statements import fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Position, Scalar
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Role, Store, Tile
 from opgen.kernel.pauses import pauses
-from opgen.kernel.walk import chain, inside, loop_of, meets, parts, waits
+from opgen.kernel.walk import bound, chain, inside, loop_of, meets, parts, waits
 from opgen.plan.model import Let
 
 _OUTER = (Role.PARALLEL, Role.LANES)
@@ -114,9 +116,18 @@ class _PartCode(Columns):
             self.looped = bool(inner)
             where = "columns" if inner and self.scope.runs is None else "run"
             self.holds = not inner
+            self.in_place = not inner and may_be_in_place(self.scope, within, self.outer, self.bound)
+            self.placed.clear()
+            if self.in_place:
+                within = stored_last(within, Names([*self.scope.formal.slots, *self.bound]))
+                self.bound |= bound(within)
             run = self.columns(within, where)
-            head = f"outer.runs<rt::block>(begin, end, nullptr, [&](const auto& {where}) {{"
-            runs = self.holding(block(head, run, "});"))
+            if self.in_place:
+                runs = self.holding(in_place(self.scope, self.placed, run))
+            else:
+                head = f"outer.runs<rt::block>(begin, end, nullptr, [&](const auto& {where}) {{"
+                runs = self.holding(block(head, run, "});"))
+            self.in_place = False
         else:
             kept = [self._kept(n) for n in within if isinstance(n, Tile)]
             self.pauses = pauses(within)

@@ -14,7 +14,7 @@ from opgen.code.native_layout import LIMIT, block, commented
 __all__ = ["block", "commented", "laid_out", "named", "schema_lines", "table_lines", "under"]
 
 _LAMBDA = re.compile(r"\[&[\w, ]*\]\([^)]*\) \{$")
-_LAST_ARGUMENT = re.compile(r"^(\s*)([\w.]+\((?:i|lane), |return )(.*?)(\);|;)$")
+_LAST_ARGUMENT = re.compile(r"^(\s*)(\w+\.\w+\((?:i|lane), |return )(.*?)(\);|;)$")
 
 
 def laid_out(lines: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
-"""Folds of rows that positions name, in the words of `opgen_cpu_rows.h`.
+"""Folds of rows that positions name, or that are short, in the words of `opgen_cpu_rows.h`.
 
 Where runs of columns are in memory as they are read, and a position is the same at all of them, a few rows go through
-a few columns at a time: their values stay in registers, and positions are checked ahead of that.
+a few columns at a time: their values stay in registers, and positions are checked ahead of that. Rows that no position
+names do so where all of their columns stay in registers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import CpuScope
 from opgen.code.cpp_statements import Around, NamedRow, sums
 from opgen.code.native_scope import stored_type
+from opgen.ir.scalar import Apply, walk
+from opgen.kernel.kept import CALLS
 from opgen.kernel.model import Acc, Body
+from opgen.kernel.walk import values
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,11 @@ class Rows:
         reads = (*self.named, *self.beside, *self.numbers)
         few = {a: scope.fresh(f"few_{scope.tensor(a.buffer)}") for a in reads}
         still = dict.fromkeys((*(n.positions for n in self.named.values()), *self.numbers))
-        steps = _numbers((*self.named, *self.beside)), _numbers(still)
+        steps = [_numbers(some) for some in ((*self.named, *self.beside), still) if some]
         tensors = dict.fromkeys(scope.tensor(a.buffer) for a in reads)
         fits = scope.fresh("by_rows")
-        fit = f"const bool {fits} = rt::by_rows({', '.join(('columns', f'{inner}.count', *steps, *tensors))});"
+        ask = "by_rows" if self.named else f"by_short_rows<scalar_t, {len(self.accs)}>"
+        fit = f"const bool {fits} = rt::{ask}({', '.join(('columns', f'{inner}.count', *steps, *tensors))});"
         body = [self._named(a, n, few[a]) for a, n in self.named.items()]
         body += [plain_few(scope, a, few[a], beside=a in self.beside) for a in (*self.beside, *self.numbers)]
         body.append(self.lane.fold("rt::Span(columns.size)", few.values()))
@@ -61,7 +66,7 @@ class Rows:
 
 
 def named_rows(scope: CpuScope, body: Body, accs: Sequence[Acc], around: Around, known: Collection[str]) -> Rows | None:
-    """What the lanes of a fold read, if all of it is numbers and rows, and some of these are named by positions.
+    """What the lanes of a fold read, if all of it is numbers and rows, which may be named by positions.
 
     `known` are the numbers that stand outside of the loops.
     """
@@ -69,8 +74,10 @@ def named_rows(scope: CpuScope, body: Body, accs: Sequence[Acc], around: Around,
     if found is None or around.once or around.span:
         return None
     named = {a: around.named[a.number] for a, r in found.others if a.number in around.named and r.fill is None}
+    if not named and any(isinstance(e, Apply) and e.fn in CALLS for value in values(body) for e in walk(value)):
+        return None  # what short rows cost beside their numbers is little
     moved = any(n.positions.axes_of(scope.lanes[-1]) for n in named.values())
-    if moved or not named or len(named) < len(found.others):
+    if moved or not (named or found.beside) or len(named) < len(found.others):
         return None
     reads = (*named, *found.beside, *found.numbers)
     return Rows(scope, (*accs,), named, found.beside, found.numbers, Lane.of(scope, accs, (a.name for a in reads)))

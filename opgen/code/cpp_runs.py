@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from opgen.code.cpp_access import Access
 from opgen.code.cpp_comb import Comb
+from opgen.code.cpp_in_place import is_torn
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_lines import Lines, rests
 from opgen.code.cpp_statements import FOLDS, Around, Statements
@@ -40,6 +41,8 @@ class Runs(Statements):
         self.asks: dict[tuple[str, int, tuple[str, ...]], str] = {}  # what asks ahead, by its kind, access and loops
         self.pauses = False  # whether a processor forgets about the next row while it computes with one
         self.nexts: set[tuple[str, tuple[Position, ...]]] = set()  # what is asked for in the next one
+        self.in_place = False  # whether runs may be in memory as lanes take them
+        self.placed: dict[bool, list[Access]] = {}  # their accesses, by whether these stand still then
         self.phases: Scalar | None = None  # how far points of the last outer loop are apart that follow one another
 
     def sources(
@@ -188,6 +191,9 @@ class Runs(Statements):
         elif kind == "Source" and self.chooses and type_ == "scalar_t":
             kind = "Widened"
         ends = f"{held}{tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size"
+        if self.in_place:
+            self.placed.setdefault(kind == "Resting", []).append(a)
+            return f"{const}auto {a.name} = memory.{kind.lower()}({ends});"
         return f"{const}rt::{kind}<{type_}> {a.name}({ends});"
 
     def _hold(self, a: Access) -> str:
@@ -205,7 +211,8 @@ class Runs(Statements):
 
     def _next(self, a: Access, at: str, step: str) -> list[str]:
         """Asks for what a row goes on to where it is computed with for long, once for all of its passes."""
-        return self._asked("ask_next", a, at, step) if self.pauses else []
+        waits = self.pauses or (self.in_place and is_torn(self.scope, a, self.outer))
+        return self._asked("ask_next", a, at, step) if waits else []
 
     def _asked(self, call: str, a: Access, at: str, step: str) -> list[str]:
         scope = self.scope

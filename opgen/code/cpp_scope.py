@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from opgen.code.cpp_access import Access, at_every_lane, evens
+from opgen.code.cpp_access import Access, at_every_lane, evens, meets
 from opgen.code.cpp_dialect import CPU
 from opgen.code.invariants import Known
 from opgen.code.names import CPU_KERNELS
@@ -133,8 +133,10 @@ class CpuScope:
         return access
 
     def find(self, buffer: str, at: tuple[Position, ...], *, write: bool = False) -> Access | None:
-        same = (a for a in self.accesses if a.buffer == buffer and a.at == at and a.write == write)
-        return next(same, None)
+        """The access of this name; of even ones, also one that is written in other words."""
+        same = [a for a in self.accesses if a.buffer == buffer and a.write == write]
+        exact = next((a for a in same if a.at == at), None)
+        return exact or next((a for a in same if a.even and meets(a, at)), None)
 
     def doubtful(self, buffer: str, k: int, p: Position) -> bool:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""

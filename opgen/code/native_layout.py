@@ -15,7 +15,7 @@ _BLOCK = re.compile(r"\s*(\}|(if|for|while|switch|struct|enum)\b)")
 _IS_FUNCTION = re.compile(r"\s*(?!(if|for|while|switch)\b)[\w:<>, ]+[ >]\w+\(")
 _TOTAL = re.compile(r"(\s*const int64_t \w+ = )(.*;)$")
 _ROWS_FOR_A_BREAK = 4  # clang-format: a break behind the parenthesis of a declaration costs 140, one in its list 41
-_PASS = re.compile(r"(\s*rt::each<\w+>\()[^\[]*, (?=\[&\])")  # where a pass begins, up to its lambda
+_PASS = re.compile(r"(\s*rt::each(?:<\w+>)?\()[^\[]*, (?=\[&\])")  # where a pass begins, up to its lambda
 _LANES = re.compile(r"(\s*)rt::lanes<\w+>\(")
 
 

@@ -240,7 +240,7 @@ def _read_ahead(out: Path, ops: Sequence[str], kinds: Sequence[Tools]) -> Iterat
                 made = Path(name) / key / f"{_HEAD}.gch"
                 made.parent.mkdir()
                 with suppress(CompileError, OSError):  # each binding has the same one
-                    _run(tools.shared(out / SHARED / _HEAD, (out / SHARED,), made))
+                    _told(tools.shared(out / SHARED / _HEAD, (out / SHARED,), made))
                 if _shared_key(out, tools) == key:
                     found[key] = made.parent
         yield found
@@ -334,7 +334,7 @@ def _made(target: Path, commands: Callable[[Path, Path], list[list[str]]], uncha
             made = Path(name) / target.name
             try:
                 for command in commands(Path(name), made):
-                    _run(command)
+                    _told(command)
             except CompileError:
                 if unchanged():
                     raise
@@ -372,8 +372,13 @@ def _shared_key(out: Path, tools: Tools) -> str:
     return _key(_files(out, (out / SHARED,), tools.reads), tools)
 
 
-def _run(command: list[str]) -> None:
+def _told(command: list[str]) -> None:
+    """Run a command that is told of."""
     _LOG.info("%s", shlex.join(command))
+    _run(command)
+
+
+def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CompileError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")

@@ -361,6 +361,7 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 #include "opgen_cpu_fold.h"
 #include "opgen_cpu_line.h"
 #include "opgen_cpu_memory.h"
+#include "opgen_cpu_place.h"
 #include "opgen_cpu_rest.h"
 #include "opgen_cpu_rows.h"
 #include "opgen_cpu_tile.h"

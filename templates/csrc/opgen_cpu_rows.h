@@ -10,7 +10,8 @@
 namespace rt {
 inline namespace OPGEN_SPACE {
 
-constexpr int few_rows = 16;  // as many as a sum of floats adds up in one number
+constexpr int few_rows = 16;    // as many as a sum of floats adds up in one number
+constexpr int rows_ahead = 32;  // of those that positions name, far apart: each is waited for as long as 32 take
 #if defined(__AVX512F__)
 constexpr int wide = 512;  // bytes that eight registers hold
 #elif defined(__AVX2__)
@@ -21,13 +22,37 @@ constexpr int wide = 128;
 
 // Whether `count` points are folded by rows: some accesses are at columns side by side, some stand still at all of
 // them, and elements are read as they are in memory.
+template <typename Run, int Beside, typename... T>
+OPGEN_INLINE bool by_rows(const Run& columns, int64_t count, const int (&beside)[Beside], const Tensor<T>&... tensors) {
+  bool all = count > 1 && (!tensors.narrow && ...);
+  for (int access : beside) all = all && columns.step[access] == 1;
+  return all;
+}
 template <typename Run, int Beside, int Still, typename... T>
 OPGEN_INLINE bool by_rows(const Run& columns, int64_t count, const int (&beside)[Beside], const int (&still)[Still],
                           const Tensor<T>&... tensors) {
-  bool all = count > 1 && (!tensors.narrow && ...);
-  for (int access : beside) all = all && columns.step[access] == 1;
+  bool all = by_rows(columns, count, beside, tensors...);
   for (int access : still) all = all && columns.step[access] == 0;
   return all;
+}
+
+// So many columns of a fold, of several at once, stay in registers.
+template <typename scalar_t>
+constexpr int most_columns(int folds) {
+  return wide / static_cast<int>(sizeof(opmath<scalar_t>)) / (folds > 2 ? 4 : folds);
+}
+// The same where these are all columns of a row, in whole vectors.
+template <typename scalar_t, int Folds, typename Run, int Beside, typename... T>
+OPGEN_INLINE bool by_short_rows(const Run& columns, int64_t count, const int (&beside)[Beside],
+                                const Tensor<T>&... tensors) {
+  const bool few = columns.size >= lane_count && columns.size <= most_columns<scalar_t>(Folds);
+  return few && by_rows(columns, count, beside, tensors...);
+}
+template <typename scalar_t, int Folds, typename Run, int Beside, int Still, typename... T>
+OPGEN_INLINE bool by_short_rows(const Run& columns, int64_t count, const int (&beside)[Beside],
+                                const int (&still)[Still], const Tensor<T>&... tensors) {
+  const bool few = columns.size >= lane_count && columns.size <= most_columns<scalar_t>(Folds);
+  return few && by_rows(columns, count, beside, still, tensors...);
 }
 
 // A row in memory.
@@ -75,7 +100,7 @@ struct FewRows : Few<T> {
   int64_t stride;  // of the axis that positions are along
   const int64_t* positions;
   int64_t along;        // from one to the next
-  const int64_t* next;  // what the loops come to after these, to be asked for meanwhile
+  const int64_t* next;  // what the loops come to some rows after these, to be asked for meanwhile
   int64_t next_along;
 
   OPGEN_INLINE FewRows(OpgenHost& host, const Tensor<T>& tensor, int64_t number, int64_t axis, int64_t at, int64_t step,
@@ -86,7 +111,7 @@ struct FewRows : Few<T> {
         along(along),
         next(positions),
         next_along(along) {
-    const int64_t then = now + few_rows * ahead.step, last = then + (count - 1) * ahead.step;
+    const int64_t then = now + rows_ahead * ahead.step, last = then + (count - 1) * ahead.step;
     if (within(then, ahead.last + 1) && within(last, ahead.last + 1)) {
       next = ahead.positions + then;
       next_along = ahead.step;
@@ -195,7 +220,7 @@ template <typename scalar_t, typename Lanes, typename... Args>
 OPGEN_INLINE void fold_rows(const Span& columns, int64_t count, const Lanes& lanes, Args&... args) {
   constexpr int pair = 2 * lane_count, step = is_stored<scalar_t> ? pair : lane_count;
   constexpr int folds = (is_fold<std::remove_const_t<Args>> + ...);
-  constexpr int most = wide / static_cast<int>(sizeof(opmath<scalar_t>)) / (folds > 2 ? 4 : folds);
+  constexpr int most = most_columns<scalar_t>(folds);
   if (columns.count < lane_count) {
     for (int64_t k = 0; k < count; ++k) {
       each(columns, [&](int64_t i) { lanes(i, i, given(args, k)...); });
@@ -205,6 +230,9 @@ OPGEN_INLINE void fold_rows(const Span& columns, int64_t count, const Lanes& lan
   int64_t i = columns.first;
   const int64_t end = columns.first + columns.count;
   for (; most > pair && i + most <= end; i += most) fold_columns<most, step>(i, 0, count, lanes, args...);
+  if constexpr (most / 2 > pair) {
+    for (; i + most / 2 <= end; i += most / 2) fold_columns<most / 2, step>(i, 0, count, lanes, args...);
+  }
   for (; i + pair <= end; i += pair) fold_columns<pair, step>(i, 0, count, lanes, args...);
   for (; i < end; i += lane_count) {
     const int64_t left = end - i < lane_count ? end - i : lane_count;

@@ -188,13 +188,13 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     rt::Held<scalar_t> running_var_held;
     rt::Held<scalar_t> weight_held;
     rt::Held<scalar_t> bias_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Resting<scalar_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
-      rt::Resting<scalar_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
-      rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
-      rt::Resting<scalar_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[5], run.step[5], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto input_at = memory.source(input, run.at[0], run.step[0], run.size);
+      auto running_mean_at = memory.resting(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
+      auto running_var_at = memory.resting(running_var_held, running_var, run.at[2], run.step[2], run.size);
+      auto weight_at = memory.resting(weight_held, weight, run.at[3], run.step[3], run.size);
+      auto bias_at = memory.resting(bias_held, bias, run.at[4], run.step[4], run.size);
+      auto output_out = memory.sink(output, run.at[5], run.step[5], run.size);
       const auto lanes = [&](const auto& running_mean_at, const auto& running_var_at, const auto& weight_at,
                              const auto& bias_at) {
         rt::each(run.size, [&, eps](int64_t i) {
@@ -204,7 +204,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         });
       };
       rt::at_rest(run.size, lanes, running_mean_at, running_var_at, weight_at, bias_at);
-    });
+    };
+    const bool in_place =
+        rt::in_place(outer, {0, 5}, {1, 2, 3, 4}, input, output, running_mean, running_var, weight, bias);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -304,11 +307,11 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> running_var_held;
     rt::Held<scalar_t> weight_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Resting<scalar_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
-      rt::Resting<scalar_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
-      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+      auto running_var_at = memory.resting(running_var_held, running_var, run.at[1], run.step[1], run.size);
+      auto weight_at = memory.resting(weight_held, weight, run.at[2], run.step[2], run.size);
+      auto grad_input_out = memory.sink(grad_input, run.at[3], run.step[3], run.size);
       const auto lanes = [&](const auto& running_var_at, const auto& weight_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
@@ -316,7 +319,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
       };
       rt::at_rest(run.size, lanes, running_var_at, weight_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 3}, {1, 2}, grad_output, grad_input, running_var, weight);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -387,10 +392,10 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> running_var_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Resting<scalar_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+      auto running_var_at = memory.resting(running_var_held, running_var, run.at[1], run.step[1], run.size);
+      auto grad_input_out = memory.sink(grad_input, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& running_var_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps);
@@ -398,7 +403,9 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
       };
       rt::at_rest(run.size, lanes, running_var_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 2}, {1}, grad_output, grad_input, running_var);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

@@ -21,15 +21,17 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> input1_held;
     rt::Held<scalar_t> input2_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Resting<scalar_t> input1_at(input1_held, input1, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> input2_at(input2_held, input2, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      auto input1_at = memory.resting(input1_held, input1, run.at[0], run.step[0], run.size);
+      const auto input2_at = memory.steady(input2_held, input2, run.at[1], run.step[1], run.size);
+      auto sum_i_j_part_out = memory.sink(sum_i_j_part, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& input1_at) {
         rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
       };
       rt::at_rest(run.size, lanes, input1_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {1, 2}, {0}, input1, input2, sum_i_j_part);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -47,12 +49,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> bias_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> sum_i_j_at(sum_i_j, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> bias_at(bias_held, bias, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto sum_i_j_at = memory.source(sum_i_j, run.at[0], run.step[0], run.size);
+      const auto bias_at = memory.steady(bias_held, bias, run.at[1], run.step[1], run.size);
+      auto output_out = memory.sink(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, sum_i_j_at[i] + bias_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2}, sum_i_j, bias, output);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -110,17 +114,32 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart input1_apart(input1, 1, over_i);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input2_value_fold(columns.size);
-      over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_sum_i_j_part_at(grad_sum_i_j_part, point.at[0], columns.step[0], columns.size);
-        grad_sum_i_j_part_apart.run(grad_sum_i_j_part, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<scalar_t> input1_at(input1, point.at[1], columns.step[1], columns.size);
-        input1_apart.run(input1, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const auto value = grad_sum_i_j_part_at[i] * input1_at[i];
-          grad_input2_value_fold.add(i, value);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_input2_value_fold, const auto& grad_sum_i_j_part_at,
+                             const auto& input1_at) {
+        const auto value = grad_sum_i_j_part_at[i] * input1_at[i];
+        grad_input2_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_i.count, {0}, {1}, grad_sum_i_j_part, input1);
+      if (by_rows) {
+        over_i.runs<rt::few_rows>(0, over_i.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_grad_sum_i_j_part(grad_sum_i_j_part, points.at[0], points.step[0]);
+          const rt::FewNumbers<scalar_t> few_input1(input1, points.at[1], points.step[1]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_input2_value_fold,
+                                  few_grad_sum_i_j_part, few_input1);
+          grad_input2_value_fold.ran(columns.size, points.size);
         });
-        grad_input2_value_fold.ran(columns.size);
-      });
+      } else {
+        over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_sum_i_j_part_at(grad_sum_i_j_part, point.at[0], columns.step[0],
+                                                          columns.size);
+          grad_sum_i_j_part_apart.run(grad_sum_i_j_part, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input1_at(input1, point.at[1], columns.step[1], columns.size);
+          input1_apart.run(input1, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size,
+                   [&](int64_t i) { lanes(i, i, grad_input2_value_fold, grad_sum_i_j_part_at, input1_at); });
+          grad_input2_value_fold.ran(columns.size);
+        });
+      }
       grad_input2_value_fold.finish();
       rt::Sink<scalar_t> grad_input2_out(grad_input2, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input2_out.set(i, grad_input2_value_fold[i]); });
@@ -144,12 +163,25 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
-        grad_bias_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_bias_value_fold, const auto& grad_output_at) {
+        const auto value = grad_output_at[i];
+        grad_bias_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_batch.count, {0}, grad_output);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_bias_value_fold, few_grad_output);
+          grad_bias_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_bias_value_fold, grad_output_at); });
+          grad_bias_value_fold.ran(columns.size);
+        });
+      }
       grad_bias_value_fold.finish();
       rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });

@@ -8,6 +8,7 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename scalar_t>
 int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
+  using opmath_t = rt::opmath<scalar_t>;
   const int64_t N = call.ints[0];
   const rt::Tensor<scalar_t> sum_k_real_sum(call, 0, 2, 0);
   const rt::Tensor<scalar_t> sum_k_real_sum_1(call, 1, 2, 0);
@@ -33,20 +34,25 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> bias_real_held;
     rt::Held<scalar_t> bias_imag_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
-      const rt::Source<scalar_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
-      const rt::Steady<scalar_t> bias_real_at(bias_real_held, bias_real, run.at[2], run.step[2], run.size);
-      const rt::Source<scalar_t> sum_k_imag_sum_at(sum_k_imag_sum, run.at[3], run.step[3], run.size);
-      const rt::Source<scalar_t> sum_k_imag_sum_1_at(sum_k_imag_sum_1, run.at[4], run.step[4], run.size);
-      const rt::Steady<scalar_t> bias_imag_at(bias_imag_held, bias_imag, run.at[5], run.step[5], run.size);
-      rt::Sink<scalar_t> output_real_out(output_real, run.at[6], run.step[6], run.size);
-      rt::Sink<scalar_t> output_imag_out(output_imag, run.at[7], run.step[7], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto sum_k_real_sum_at = memory.source(sum_k_real_sum, run.at[0], run.step[0], run.size);
+      const auto sum_k_real_sum_1_at = memory.source(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
+      const auto bias_real_at = memory.steady(bias_real_held, bias_real, run.at[2], run.step[2], run.size);
+      const auto sum_k_imag_sum_at = memory.source(sum_k_imag_sum, run.at[3], run.step[3], run.size);
+      const auto sum_k_imag_sum_1_at = memory.source(sum_k_imag_sum_1, run.at[4], run.step[4], run.size);
+      const auto bias_imag_at = memory.steady(bias_imag_held, bias_imag, run.at[5], run.step[5], run.size);
+      auto output_real_out = memory.sink(output_real, run.at[6], run.step[6], run.size);
+      auto output_imag_out = memory.sink(output_imag, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
-        output_real_out.set(i, sum_k_real_sum_at[i] - sum_k_real_sum_1_at[i] + bias_real_at[i]);
-        output_imag_out.set(i, sum_k_imag_sum_at[i] + sum_k_imag_sum_1_at[i] + bias_imag_at[i]);
+        const opmath_t output_real_value = sum_k_real_sum_at[i] - sum_k_real_sum_1_at[i] + bias_real_at[i];
+        const opmath_t output_imag_value = sum_k_imag_sum_at[i] + sum_k_imag_sum_1_at[i] + bias_imag_at[i];
+        output_real_out.set(i, output_real_value);
+        output_imag_out.set(i, output_imag_value);
       });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4, 5, 6, 7}, sum_k_real_sum, sum_k_real_sum_1, bias_real,
+                                       sum_k_imag_sum, sum_k_imag_sum_1, bias_imag, output_real, output_imag);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -183,12 +189,27 @@ int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_output_real_apart(grad_output_real, 0, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_real_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_output_real_at(grad_output_real, point.at[0], columns.step[0], columns.size);
-        grad_output_real_apart.run(grad_output_real, point.first, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_real_value_fold.add(i, grad_output_real_at[i]); });
-        grad_bias_real_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_bias_real_value_fold,
+                             const auto& grad_output_real_at) {
+        const auto value = grad_output_real_at[i];
+        grad_bias_real_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_batch.count, {0}, grad_output_real);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_grad_output_real(grad_output_real, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_bias_real_value_fold,
+                                  few_grad_output_real);
+          grad_bias_real_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_output_real_at(grad_output_real, point.at[0], columns.step[0], columns.size);
+          grad_output_real_apart.run(grad_output_real, point.first, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_bias_real_value_fold, grad_output_real_at); });
+          grad_bias_real_value_fold.ran(columns.size);
+        });
+      }
       grad_bias_real_value_fold.finish();
       rt::Sink<scalar_t> grad_bias_real_out(grad_bias_real, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_real_out.set(i, grad_bias_real_value_fold[i]); });

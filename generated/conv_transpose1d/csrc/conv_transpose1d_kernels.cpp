@@ -21,15 +21,17 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> bias_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Resting<scalar_t> bias_at(bias_held, bias, run.at[0], run.step[0], run.size);
-      const rt::Source<scalar_t> output_sum_at(output_sum, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      auto bias_at = memory.resting(bias_held, bias, run.at[0], run.step[0], run.size);
+      const auto output_sum_at = memory.source(output_sum, run.at[1], run.step[1], run.size);
+      auto output_out = memory.sink(output, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& bias_at) {
         rt::each(run.size, [&](int64_t i) { output_out.set(i, bias_at[i] + output_sum_at[i]); });
       };
       rt::at_rest(run.size, lanes, bias_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {1, 2}, {0}, bias, output_sum, output);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

@@ -299,25 +299,32 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_dot_held;
     rt::Held<opmath_t> grad_square1_held;
     rt::Held<opmath_t> grad_square2_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> grad_dot_at(grad_dot_held, grad_dot, run.at[1], run.step[1], run.size);
-      const rt::Source<scalar_t> input2_at(input2, run.at[2], run.step[2], run.size);
-      rt::Resting<opmath_t> grad_square1_at(grad_square1_held, grad_square1, run.at[3], run.step[3], run.size);
-      rt::Resting<opmath_t> grad_square2_at(grad_square2_held, grad_square2, run.at[4], run.step[4], run.size);
-      rt::Sink<scalar_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
-      rt::Sink<scalar_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto input1_at = memory.source(input1, run.at[0], run.step[0], run.size);
+      auto grad_dot_at = memory.resting(grad_dot_held, grad_dot, run.at[1], run.step[1], run.size);
+      const auto input2_at = memory.source(input2, run.at[2], run.step[2], run.size);
+      auto grad_square1_at = memory.resting(grad_square1_held, grad_square1, run.at[3], run.step[3], run.size);
+      auto grad_square2_at = memory.resting(grad_square2_held, grad_square2, run.at[4], run.step[4], run.size);
+      auto grad_input1_out = memory.sink(grad_input1, run.at[5], run.step[5], run.size);
+      auto grad_input2_out = memory.sink(grad_input2, run.at[6], run.step[6], run.size);
       const auto lanes = [&](const auto& grad_dot_at, const auto& grad_square1_at, const auto& grad_square2_at) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t input1_value = input1_at[i];
           const opmath_t grad_dot_value = grad_dot_at[i];
           const opmath_t input2_value = input2_at[i];
-          grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot_value * input2_value);
-          grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot_value * input1_value);
+          const opmath_t scaled_grad = 2 * grad_square1_at[i] * input1_value;
+          const opmath_t grad_input1_value = scaled_grad + grad_dot_value * input2_value;
+          const opmath_t scaled_grad_2 = 2 * grad_square2_at[i] * input2_value;
+          const opmath_t grad_input2_value = scaled_grad_2 + grad_dot_value * input1_value;
+          grad_input1_out.set(i, grad_input1_value);
+          grad_input2_out.set(i, grad_input2_value);
         });
       };
       rt::at_rest(run.size, lanes, grad_dot_at, grad_square1_at, grad_square2_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 2, 5, 6}, {1, 3, 4}, input1, input2, grad_input1, grad_input2,
+                                       grad_dot, grad_square1, grad_square2);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

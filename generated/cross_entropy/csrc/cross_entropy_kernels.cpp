@@ -73,11 +73,23 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
+        const auto lanes = [&](int64_t i, int64_t lane, auto& logp_max_value_fold, const auto& input_at) {
+          const auto value = input_at[i];
+          logp_max_value_fold.add(lane, value);
+        };
+        const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, input);
+        if (by_rows) {
+          over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+            const rt::FewRuns<scalar_t> few_input(input, points.at[0], points.step[0]);
+            rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, logp_max_value_fold, few_input);
+          });
+        } else {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) { lanes(i, i, logp_max_value_fold, input_at); });
+          });
+        }
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
@@ -99,16 +111,29 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold(columns.size);
         if (label_smoothing > 0) {
-          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-            const auto weight_at = rt::load(weight, point.at[1]);
-            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-            rt::each(columns.size, [&](int64_t i) {
-              const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
-              sum_c_value_fold.add(i, value);
+          const auto lanes_2 = [&](int64_t i, int64_t lane, auto& sum_c_value_fold, const auto& input_at,
+                                   const auto& weight_at) {
+            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+            sum_c_value_fold.add(lane, value);
+          };
+          const bool by_rows_2 = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, {1}, input, weight);
+          if (by_rows_2) {
+            over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+              const rt::FewRuns<scalar_t> few_input_2(input, points.at[0], points.step[0]);
+              const rt::FewValues<scalar_t> few_weight(weight, points.at[1], points.step[1]);
+              rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes_2, sum_c_value_fold, few_input_2,
+                                      few_weight);
+              sum_c_value_fold.ran(columns.size, points.size);
             });
-            sum_c_value_fold.ran(columns.size);
-          });
+          } else {
+            over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+              const auto weight_at = rt::load(weight, point.at[1]);
+              const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+              input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+              rt::each(columns.size, [&](int64_t i) { lanes_2(i, i, sum_c_value_fold, input_at, weight_at); });
+              sum_c_value_fold.ran(columns.size);
+            });
+          }
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
@@ -258,11 +283,23 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
+        const auto lanes = [&](int64_t i, int64_t lane, auto& logp_max_value_fold, const auto& input_at) {
+          const auto value = input_at[i];
+          logp_max_value_fold.add(lane, value);
+        };
+        const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, input);
+        if (by_rows) {
+          over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+            const rt::FewRuns<scalar_t> few_input(input, points.at[0], points.step[0]);
+            rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, logp_max_value_fold, few_input);
+          });
+        } else {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) { lanes(i, i, logp_max_value_fold, input_at); });
+          });
+        }
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
@@ -284,16 +321,29 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold(columns.size);
         if (label_smoothing > 0) {
-          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-            const auto weight_at = rt::load(weight, point.at[1]);
-            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-            rt::each(columns.size, [&](int64_t i) {
-              const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
-              sum_c_value_fold.add(i, value);
+          const auto lanes_2 = [&](int64_t i, int64_t lane, auto& sum_c_value_fold, const auto& input_at,
+                                   const auto& weight_at) {
+            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+            sum_c_value_fold.add(lane, value);
+          };
+          const bool by_rows_2 = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, {1}, input, weight);
+          if (by_rows_2) {
+            over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+              const rt::FewRuns<scalar_t> few_input_2(input, points.at[0], points.step[0]);
+              const rt::FewValues<scalar_t> few_weight(weight, points.at[1], points.step[1]);
+              rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes_2, sum_c_value_fold, few_input_2,
+                                      few_weight);
+              sum_c_value_fold.ran(columns.size, points.size);
             });
-            sum_c_value_fold.ran(columns.size);
-          });
+          } else {
+            over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+              const auto weight_at = rt::load(weight, point.at[1]);
+              const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+              input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+              rt::each(columns.size, [&](int64_t i) { lanes_2(i, i, sum_c_value_fold, input_at, weight_at); });
+              sum_c_value_fold.ran(columns.size);
+            });
+          }
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
@@ -452,11 +502,23 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
+        const auto lanes = [&](int64_t i, int64_t lane, auto& logp_max_value_fold, const auto& input_at) {
+          const auto value = input_at[i];
+          logp_max_value_fold.add(lane, value);
+        };
+        const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, input);
+        if (by_rows) {
+          over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+            const rt::FewRuns<scalar_t> few_input(input, points.at[0], points.step[0]);
+            rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, logp_max_value_fold, few_input);
+          });
+        } else {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) { lanes(i, i, logp_max_value_fold, input_at); });
+          });
+        }
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[5], columns.step[5], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
@@ -479,16 +541,29 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold(columns.size);
         if (label_smoothing > 0) {
-          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-            const auto weight_at = rt::load(weight, point.at[1]);
-            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-            rt::each(columns.size, [&](int64_t i) {
-              const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
-              sum_c_fold.add(i, value);
+          const auto lanes_2 = [&](int64_t i, int64_t lane, auto& sum_c_fold, const auto& input_at,
+                                   const auto& weight_at) {
+            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+            sum_c_fold.add(lane, value);
+          };
+          const bool by_rows_2 = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, {1}, input, weight);
+          if (by_rows_2) {
+            over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+              const rt::FewRuns<scalar_t> few_input_2(input, points.at[0], points.step[0]);
+              const rt::FewValues<scalar_t> few_weight(weight, points.at[1], points.step[1]);
+              rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes_2, sum_c_fold, few_input_2,
+                                      few_weight);
+              sum_c_fold.ran(columns.size, points.size);
             });
-            sum_c_fold.ran(columns.size);
-          });
+          } else {
+            over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+              const auto weight_at = rt::load(weight, point.at[1]);
+              const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+              input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+              rt::each(columns.size, [&](int64_t i) { lanes_2(i, i, sum_c_fold, input_at, weight_at); });
+              sum_c_fold.ran(columns.size);
+            });
+          }
         }
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
@@ -583,11 +658,23 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
       const rt::Apart input_apart(input, 0, over_c);
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold(columns.size);
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
+        const auto lanes = [&](int64_t i, int64_t lane, auto& logp_max_value_fold, const auto& input_at) {
+          const auto value = input_at[i];
+          logp_max_value_fold.add(lane, value);
+        };
+        const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, input);
+        if (by_rows) {
+          over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+            const rt::FewRuns<scalar_t> few_input(input, points.at[0], points.step[0]);
+            rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, logp_max_value_fold, few_input);
+          });
+        } else {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) { lanes(i, i, logp_max_value_fold, input_at); });
+          });
+        }
         rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold(columns.size);
@@ -609,15 +696,25 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold(columns.size);
         if (label_smoothing > 0) {
-          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-            const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
-            input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
-            rt::each(columns.size, [&](int64_t i) {
-              const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
-              sum_c_value_fold.add(i, value);
+          const auto lanes_2 = [&](int64_t i, int64_t lane, auto& sum_c_value_fold, const auto& input_at) {
+            const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
+            sum_c_value_fold.add(lane, value);
+          };
+          const bool by_rows_2 = rt::by_short_rows<scalar_t, 1>(columns, over_c.count, {0}, input);
+          if (by_rows_2) {
+            over_c.runs<rt::few_rows>(0, over_c.count, columns.at, [&](const auto& points) {
+              const rt::FewRuns<scalar_t> few_input_2(input, points.at[0], points.step[0]);
+              rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes_2, sum_c_value_fold, few_input_2);
+              sum_c_value_fold.ran(columns.size, points.size);
             });
-            sum_c_value_fold.ran(columns.size);
-          });
+          } else {
+            over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+              const rt::Source<scalar_t> input_at(input, point.at[0], columns.step[0], columns.size);
+              input_apart.run(input, point.first, point.at[0], columns.step[0], columns.size);
+              rt::each(columns.size, [&](int64_t i) { lanes_2(i, i, sum_c_value_fold, input_at); });
+              sum_c_value_fold.ran(columns.size);
+            });
+          }
         }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[3], columns.step[3], columns.size);

@@ -21,15 +21,17 @@ int forward_codebook(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> counts_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> sums_at(sums, run.at[0], run.step[0], run.size);
-      rt::Resting<scalar_t> counts_at(counts_held, counts, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> codebook_out(codebook, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto sums_at = memory.source(sums, run.at[0], run.step[0], run.size);
+      auto counts_at = memory.resting(counts_held, counts, run.at[1], run.step[1], run.size);
+      auto codebook_out = memory.sink(codebook, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& counts_at) {
         rt::each(run.size, [&, eps](int64_t i) { codebook_out.set(i, sums_at[i] / rt::max(counts_at[i], eps)); });
       };
       rt::at_rest(run.size, lanes, counts_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 2}, {1}, sums, codebook, counts);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

@@ -199,32 +199,56 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_query_value_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_key_next_state_fold(columns.size);
-      over_v.runs<1>(0, over_v.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[4], columns.step[4], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[4], columns.step[4], columns.size);
-        const rt::Source<scalar_t> state_at(state, point.at[5], columns.step[5], columns.size);
-        state_apart.run(state, point.first, point.at[5], columns.step[5], columns.size);
-        const rt::Source<scalar_t> value_2_at(value_2, point.at[6], columns.step[6], columns.size);
-        value_2_apart.run(value_2, point.first, point.at[6], columns.step[6], columns.size);
-        const rt::Source<opmath_t> found_at(found, point.at[7], columns.step[7], columns.size);
-        found_apart.run(found, point.first, point.at[7], columns.step[7], columns.size);
-        const rt::Source<scalar_t> grad_next_state_at(grad_next_state, point.at[8], columns.step[8], columns.size);
-        grad_next_state_apart.run(grad_next_state, point.first, point.at[8], columns.step[8], columns.size);
-        const rt::Source<opmath_t> grad_written_at(grad_written, point.at[9], columns.step[9], columns.size);
-        grad_written_apart.run(grad_written, point.first, point.at[9], columns.step[9], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const opmath_t grad_output_value_2 = grad_output_at[i];
-          const opmath_t state_value = state_at[i];
-          const opmath_t written = beta_value_2[i] * (value_2_at[i] - decay_value_2[i] * found_at[i]);
-          const opmath_t total_2 = decay_value_2[i] * state_value + written * key_value[i];
-          grad_query_value_fold.add(i, grad_output_value_2 * total_2);
-          const opmath_t product = (grad_next_state_at[i] + grad_output_value_2 * query_value[i]) * written;
-          const opmath_t product_2 = -(grad_written_at[i] * beta_value_2[i] * decay_value_2[i]) * state_value;
-          grad_key_next_state_fold.add(i, product + product_2);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_query_value_fold, auto& grad_key_next_state_fold,
+                             const auto& state_at, const auto& grad_next_state_at, const auto& grad_written_at,
+                             const auto& found_at, const auto& value_2_at, const auto& grad_output_at) {
+        const opmath_t grad_output_value_2 = grad_output_at[i];
+        const opmath_t state_value = state_at[i];
+        const opmath_t written = beta_value_2[i] * (value_2_at[i] - decay_value_2[i] * found_at[i]);
+        const opmath_t total_2 = decay_value_2[i] * state_value + written * key_value[i];
+        grad_query_value_fold.add(lane, grad_output_value_2 * total_2);
+        const opmath_t total_3 = grad_next_state_at[i] + grad_output_value_2 * query_value[i];
+        const opmath_t negative = -(grad_written_at[i] * beta_value_2[i] * decay_value_2[i]);
+        grad_key_next_state_fold.add(lane, total_3 * written + negative * state_value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 2>(columns, over_v.count, {5, 8}, {9, 7, 6, 4}, state,
+                                                          grad_next_state, grad_written, found, value_2, grad_output);
+      if (by_rows) {
+        over_v.runs<rt::few_rows>(0, over_v.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_state(state, points.at[5], points.step[5]);
+          const rt::FewRuns<scalar_t> few_grad_next_state(grad_next_state, points.at[8], points.step[8]);
+          const rt::FewNumbers<opmath_t> few_grad_written(grad_written, points.at[9], points.step[9]);
+          const rt::FewNumbers<opmath_t> few_found(found, points.at[7], points.step[7]);
+          const rt::FewNumbers<scalar_t> few_value_2(value_2, points.at[6], points.step[6]);
+          const rt::FewNumbers<scalar_t> few_grad_output(grad_output, points.at[4], points.step[4]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_query_value_fold,
+                                  grad_key_next_state_fold, few_state, few_grad_next_state, few_grad_written, few_found,
+                                  few_value_2, few_grad_output);
+          grad_query_value_fold.ran(columns.size, points.size);
+          grad_key_next_state_fold.ran(columns.size, points.size);
         });
-        grad_query_value_fold.ran(columns.size);
-        grad_key_next_state_fold.ran(columns.size);
-      });
+      } else {
+        over_v.runs<1>(0, over_v.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[4], columns.step[4], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[4], columns.step[4], columns.size);
+          const rt::Source<scalar_t> state_at(state, point.at[5], columns.step[5], columns.size);
+          state_apart.run(state, point.first, point.at[5], columns.step[5], columns.size);
+          const rt::Source<scalar_t> value_2_at(value_2, point.at[6], columns.step[6], columns.size);
+          value_2_apart.run(value_2, point.first, point.at[6], columns.step[6], columns.size);
+          const rt::Source<opmath_t> found_at(found, point.at[7], columns.step[7], columns.size);
+          found_apart.run(found, point.first, point.at[7], columns.step[7], columns.size);
+          const rt::Source<scalar_t> grad_next_state_at(grad_next_state, point.at[8], columns.step[8], columns.size);
+          grad_next_state_apart.run(grad_next_state, point.first, point.at[8], columns.step[8], columns.size);
+          const rt::Source<opmath_t> grad_written_at(grad_written, point.at[9], columns.step[9], columns.size);
+          grad_written_apart.run(grad_written, point.first, point.at[9], columns.step[9], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            lanes(i, i, grad_query_value_fold, grad_key_next_state_fold, state_at, grad_next_state_at, grad_written_at,
+                  found_at, value_2_at, grad_output_at);
+          });
+          grad_query_value_fold.ran(columns.size);
+          grad_key_next_state_fold.ran(columns.size);
+        });
+      }
       grad_query_value_fold.finish();
       grad_key_next_state_fold.finish();
       rt::Sink<scalar_t> grad_query_out(grad_query, columns.at[10], columns.step[10], columns.size);

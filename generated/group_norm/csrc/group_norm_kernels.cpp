@@ -392,12 +392,26 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_mu_sum_part_apart(grad_mu_sum_part, 0, over_n);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, point.at[0], columns.step[0], columns.size);
-        grad_mu_sum_part_apart.run(grad_mu_sum_part, point.first, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_mu_sum_part_at[i]); });
-        grad_bias_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_bias_value_fold, const auto& grad_mu_sum_part_at) {
+        const auto value = grad_mu_sum_part_at[i];
+        grad_bias_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_n.count, {0}, grad_mu_sum_part);
+      if (by_rows) {
+        over_n.runs<rt::few_rows>(0, over_n.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<opmath_t> few_grad_mu_sum_part(grad_mu_sum_part, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_bias_value_fold,
+                                  few_grad_mu_sum_part);
+          grad_bias_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, point.at[0], columns.step[0], columns.size);
+          grad_mu_sum_part_apart.run(grad_mu_sum_part, point.first, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_bias_value_fold, grad_mu_sum_part_at); });
+          grad_bias_value_fold.ran(columns.size);
+        });
+      }
       grad_bias_value_fold.finish();
       rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });

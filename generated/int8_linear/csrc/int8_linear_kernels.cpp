@@ -21,13 +21,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     const rt::Still<scalar_t> bias_still(bias);
     rt::Held<scalar_t> scale_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<scalar_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_k_at(sum_k, run.at[1], run.step[1], run.size);
-      const rt::Source<scalar_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[3], run.step[3], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto scale_at = memory.steady(scale_held, scale, run.at[0], run.step[0], run.size);
+      const auto sum_k_at = memory.source(sum_k, run.at[1], run.step[1], run.size);
+      const auto bias_at = memory.source(bias_still, bias, run.at[2], run.step[2], run.size);
+      auto output_out = memory.sink(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, scale_at[i] * sum_k_at[i] + bias_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2, 3}, scale, sum_k, bias, output);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -46,12 +48,14 @@ int backward_grad_sum_k(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> scale_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> scale_at(scale_held, scale, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_sum_k_out(grad_sum_k, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+      const auto scale_at = memory.steady(scale_held, scale, run.at[1], run.step[1], run.size);
+      auto grad_sum_k_out = memory.sink(grad_sum_k, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_sum_k_out.set(i, grad_output_at[i] * scale_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2}, grad_output, scale, grad_sum_k);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -75,19 +79,35 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_scale_value_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> sum_k_at(sum_k, point.at[1], columns.step[1], columns.size);
-        sum_k_apart.run(sum_k, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const opmath_t grad_output_value = grad_output_at[i];
-          grad_scale_value_fold.add(i, grad_output_value * sum_k_at[i]);
-          grad_bias_value_fold.add(i, grad_output_value);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_scale_value_fold, auto& grad_bias_value_fold,
+                             const auto& grad_output_at, const auto& sum_k_at) {
+        const opmath_t grad_output_value = grad_output_at[i];
+        grad_scale_value_fold.add(lane, grad_output_value * sum_k_at[i]);
+        grad_bias_value_fold.add(lane, grad_output_value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 2>(columns, over_batch.count, {0, 1}, grad_output, sum_k);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0]);
+          const rt::FewRuns<opmath_t> few_sum_k(sum_k, points.at[1], points.step[1]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_scale_value_fold,
+                                  grad_bias_value_fold, few_grad_output, few_sum_k);
+          grad_scale_value_fold.ran(columns.size, points.size);
+          grad_bias_value_fold.ran(columns.size, points.size);
         });
-        grad_scale_value_fold.ran(columns.size);
-        grad_bias_value_fold.ran(columns.size);
-      });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<opmath_t> sum_k_at(sum_k, point.at[1], columns.step[1], columns.size);
+          sum_k_apart.run(sum_k, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            lanes(i, i, grad_scale_value_fold, grad_bias_value_fold, grad_output_at, sum_k_at);
+          });
+          grad_scale_value_fold.ran(columns.size);
+          grad_bias_value_fold.ran(columns.size);
+        });
+      }
       grad_scale_value_fold.finish();
       grad_bias_value_fold.finish();
       rt::Sink<scalar_t> grad_scale_out(grad_scale, columns.at[2], columns.step[2], columns.size);

@@ -145,21 +145,40 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const auto mu_at = rt::load(mu, point.at[2]);
-        const auto rstd_at = rt::load(rstd, point.at[3]);
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const opmath_t grad_output_value_2 = grad_output_at[i];
-          grad_weight_value_fold.add(i, grad_output_value_2 * (input_at[i] - mu_at) * rstd_at);
-          grad_bias_value_fold.add(i, grad_output_value_2);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_weight_value_fold, auto& grad_bias_value_fold,
+                             const auto& grad_output_at, const auto& input_at, const auto& rstd_at, const auto& mu_at) {
+        const opmath_t grad_output_value_2 = grad_output_at[i];
+        grad_weight_value_fold.add(lane, grad_output_value_2 * (input_at[i] - mu_at) * rstd_at);
+        grad_bias_value_fold.add(lane, grad_output_value_2);
+      };
+      const bool by_rows =
+          rt::by_short_rows<scalar_t, 2>(columns, over_batch.count, {0, 1}, {3, 2}, grad_output, input, rstd, mu);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0]);
+          const rt::FewRuns<scalar_t> few_input(input, points.at[1], points.step[1]);
+          const rt::FewValues<opmath_t> few_rstd(rstd, points.at[3], points.step[3]);
+          const rt::FewValues<opmath_t> few_mu(mu, points.at[2], points.step[2]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_weight_value_fold,
+                                  grad_bias_value_fold, few_grad_output, few_input, few_rstd, few_mu);
+          grad_weight_value_fold.ran(columns.size, points.size);
+          grad_bias_value_fold.ran(columns.size, points.size);
         });
-        grad_weight_value_fold.ran(columns.size);
-        grad_bias_value_fold.ran(columns.size);
-      });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const auto mu_at = rt::load(mu, point.at[2]);
+          const auto rstd_at = rt::load(rstd, point.at[3]);
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
+          input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            lanes(i, i, grad_weight_value_fold, grad_bias_value_fold, grad_output_at, input_at, rstd_at, mu_at);
+          });
+          grad_weight_value_fold.ran(columns.size);
+          grad_bias_value_fold.ran(columns.size);
+        });
+      }
       grad_weight_value_fold.finish();
       grad_bias_value_fold.finish();
       rt::Sink<scalar_t> grad_weight_out(grad_weight, columns.at[4], columns.step[4], columns.size);

@@ -20,12 +20,25 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
-        grad_bias_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_bias_value_fold, const auto& grad_output_at) {
+        const auto value = grad_output_at[i];
+        grad_bias_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_batch.count, {0}, grad_output);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_bias_value_fold, few_grad_output);
+          grad_bias_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_bias_value_fold, grad_output_at); });
+          grad_bias_value_fold.ran(columns.size);
+        });
+      }
       grad_bias_value_fold.finish();
       rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });

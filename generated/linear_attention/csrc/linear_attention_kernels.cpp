@@ -77,12 +77,25 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart k_apart(k, 0, over_j);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> denominator_part_value_fold(columns.size);
-      over_j.runs<1>(0, over_j.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> k_at(k, point.at[0], columns.step[0], columns.size);
-        k_apart.run(k, point.first, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { denominator_part_value_fold.add(i, k_at[i]); });
-        denominator_part_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& denominator_part_value_fold, const auto& k_at) {
+        const auto value = k_at[i];
+        denominator_part_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_j.count, {0}, k);
+      if (by_rows) {
+        over_j.runs<rt::few_rows>(0, over_j.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_k(k, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, denominator_part_value_fold, few_k);
+          denominator_part_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_j.runs<1>(0, over_j.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> k_at(k, point.at[0], columns.step[0], columns.size);
+          k_apart.run(k, point.first, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, denominator_part_value_fold, k_at); });
+          denominator_part_value_fold.ran(columns.size);
+        });
+      }
       denominator_part_value_fold.finish();
       rt::Sink<opmath_t> denominator_part_out(denominator_part, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { denominator_part_out.set(i, denominator_part_value_fold[i]); });
@@ -196,17 +209,31 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart q_apart(q, 1, over_i);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_denominator_part_value_fold(columns.size);
-      over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_denominator_at(grad_denominator, point.at[0], columns.step[0], columns.size);
-        grad_denominator_apart.run(grad_denominator, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> q_at(q, point.at[1], columns.step[1], columns.size);
-        q_apart.run(q, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const auto value = grad_denominator_at[i] * q_at[i];
-          grad_denominator_part_value_fold.add(i, value);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_denominator_part_value_fold, const auto& q_at,
+                             const auto& grad_denominator_at) {
+        const auto value = grad_denominator_at[i] * q_at[i];
+        grad_denominator_part_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_i.count, {1}, {0}, q, grad_denominator);
+      if (by_rows) {
+        over_i.runs<rt::few_rows>(0, over_i.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<opmath_t> few_q(q, points.at[1], points.step[1]);
+          const rt::FewNumbers<opmath_t> few_grad_denominator(grad_denominator, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_denominator_part_value_fold, few_q,
+                                  few_grad_denominator);
+          grad_denominator_part_value_fold.ran(columns.size, points.size);
         });
-        grad_denominator_part_value_fold.ran(columns.size);
-      });
+      } else {
+        over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> grad_denominator_at(grad_denominator, point.at[0], columns.step[0], columns.size);
+          grad_denominator_apart.run(grad_denominator, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<opmath_t> q_at(q, point.at[1], columns.step[1], columns.size);
+          q_apart.run(q, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size,
+                   [&](int64_t i) { lanes(i, i, grad_denominator_part_value_fold, q_at, grad_denominator_at); });
+          grad_denominator_part_value_fold.ran(columns.size);
+        });
+      }
       grad_denominator_part_value_fold.finish();
       rt::Sink<opmath_t> grad_denominator_part_out(grad_denominator_part, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_denominator_part_out.set(i, grad_denominator_part_value_fold[i]); });
@@ -232,10 +259,10 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> denominator_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      rt::Resting<opmath_t> denominator_at(denominator_held, denominator, run.at[1], run.step[1], run.size);
-      rt::Sink<scalar_t> grad_numerator_out(grad_numerator, run.at[2], run.step[2], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+      auto denominator_at = memory.resting(denominator_held, denominator, run.at[1], run.step[1], run.size);
+      auto grad_numerator_out = memory.sink(grad_numerator, run.at[2], run.step[2], run.size);
       const auto lanes = [&](const auto& denominator_at) {
         rt::each(run.size, [&, eps](int64_t i) {
           const auto value = grad_output_at[i] / (denominator_at[i] + eps);
@@ -243,7 +270,9 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
         });
       };
       rt::at_rest(run.size, lanes, denominator_at);
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 2}, {1}, grad_output, grad_numerator, denominator);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

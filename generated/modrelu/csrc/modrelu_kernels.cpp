@@ -161,32 +161,52 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       opmath_t bias_value[rt::block];
       rt::each(columns.size, [&](int64_t i) { bias_value[i] = bias_at[i]; });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> input_real_at(input_real, point.at[1], columns.step[1], columns.size);
-        input_real_apart.run(input_real, point.first, point.at[1], columns.step[1], columns.size);
-        const rt::Source<scalar_t> input_imag_at(input_imag, point.at[2], columns.step[2], columns.size);
-        input_imag_apart.run(input_imag, point.first, point.at[2], columns.step[2], columns.size);
-        const rt::Source<scalar_t> grad_output_imag_at(grad_output_imag, point.at[3], columns.step[3], columns.size);
-        grad_output_imag_apart.run(grad_output_imag, point.first, point.at[3], columns.step[3], columns.size);
-        const rt::Source<scalar_t> grad_output_real_at(grad_output_real, point.at[4], columns.step[4], columns.size);
-        grad_output_real_apart.run(grad_output_real, point.first, point.at[4], columns.step[4], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const opmath_t input_real_value_2 = input_real_at[i];
-          const opmath_t input_imag_value_2 = input_imag_at[i];
-          const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);
-          const bool mask_5 = input_real_value_2 == 0 && input_imag_value_2 == 0;
-          const bool mask = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
-          const opmath_t chosen = mask ? rt::sign(input_imag_value_2) : input_imag_value_2 / output_modulus_2;
-          const opmath_t chosen_2 = mask_5 ? opmath_t(0) : grad_output_imag_at[i] * chosen;
-          const bool mask_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
-          const opmath_t chosen_3 = given_grads_1 ? chosen_2 : opmath_t(0);
-          const opmath_t ratio = input_real_value_2 / output_modulus_2;
-          const opmath_t scaled_grad = grad_output_real_at[i] * (mask_2 ? rt::sign(input_real_value_2) : ratio);
-          const opmath_t chosen_4 = given_grads_0 ? (mask_5 ? opmath_t(0) : scaled_grad) : opmath_t(0);
-          grad_bias_value_fold.add(i, output_modulus_2 + bias_value[i] > 0 ? chosen_3 + chosen_4 : opmath_t(0));
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_bias_value_fold, const auto& input_imag_at,
+                             const auto& input_real_at, const auto& grad_output_real_at,
+                             const auto& grad_output_imag_at) {
+        const opmath_t input_real_value_2 = input_real_at[i];
+        const opmath_t input_imag_value_2 = input_imag_at[i];
+        const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);
+        const bool mask_5 = input_real_value_2 == 0 && input_imag_value_2 == 0;
+        const bool mask = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
+        const bool mask_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
+        const opmath_t ratio = input_imag_value_2 / output_modulus_2;
+        const opmath_t scaled_grad = grad_output_imag_at[i] * (mask ? rt::sign(input_imag_value_2) : ratio);
+        const opmath_t chosen = given_grads_1 ? (mask_5 ? opmath_t(0) : scaled_grad) : opmath_t(0);
+        const opmath_t ratio_2 = input_real_value_2 / output_modulus_2;
+        const opmath_t chosen_2 = mask_2 ? rt::sign(input_real_value_2) : ratio_2;
+        const opmath_t chosen_3 = mask_5 ? opmath_t(0) : grad_output_real_at[i] * chosen_2;
+        const opmath_t total_2 = chosen + (given_grads_0 ? chosen_3 : opmath_t(0));
+        grad_bias_value_fold.add(lane, output_modulus_2 + bias_value[i] > 0 ? total_2 : opmath_t(0));
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_batch.count, {2, 1, 4, 3}, input_imag,
+                                                          input_real, grad_output_real, grad_output_imag);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_input_imag(input_imag, points.at[2], points.step[2]);
+          const rt::FewRuns<scalar_t> few_input_real(input_real, points.at[1], points.step[1]);
+          const rt::FewRuns<scalar_t> few_grad_output_real(grad_output_real, points.at[4], points.step[4]);
+          const rt::FewRuns<scalar_t> few_grad_output_imag(grad_output_imag, points.at[3], points.step[3]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_bias_value_fold, few_input_imag,
+                                  few_input_real, few_grad_output_real, few_grad_output_imag);
+          grad_bias_value_fold.ran(columns.size, points.size);
         });
-        grad_bias_value_fold.ran(columns.size);
-      });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> input_real_at(input_real, point.at[1], columns.step[1], columns.size);
+          input_real_apart.run(input_real, point.first, point.at[1], columns.step[1], columns.size);
+          const rt::Source<scalar_t> input_imag_at(input_imag, point.at[2], columns.step[2], columns.size);
+          input_imag_apart.run(input_imag, point.first, point.at[2], columns.step[2], columns.size);
+          const rt::Source<scalar_t> grad_output_imag_at(grad_output_imag, point.at[3], columns.step[3], columns.size);
+          grad_output_imag_apart.run(grad_output_imag, point.first, point.at[3], columns.step[3], columns.size);
+          const rt::Source<scalar_t> grad_output_real_at(grad_output_real, point.at[4], columns.step[4], columns.size);
+          grad_output_real_apart.run(grad_output_real, point.first, point.at[4], columns.step[4], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            lanes(i, i, grad_bias_value_fold, input_imag_at, input_real_at, grad_output_real_at, grad_output_imag_at);
+          });
+          grad_bias_value_fold.ran(columns.size);
+        });
+      }
       grad_bias_value_fold.finish();
       rt::Sink<scalar_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });

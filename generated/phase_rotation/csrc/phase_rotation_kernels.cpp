@@ -66,26 +66,31 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> output_part_real_held;
     rt::Held<opmath_t> output_part_imag_2_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> output_part_real_at(output_part_real_held, output_part_real, run.at[1], run.step[1],
-                                                     run.size);
-      const rt::Source<scalar_t> input_imag_at(input_imag, run.at[2], run.step[2], run.size);
-      const rt::Steady<opmath_t> output_part_imag_2_at(output_part_imag_2_held, output_part_imag_2, run.at[3],
-                                                       run.step[3], run.size);
-      rt::Sink<scalar_t> output_real_out(output_real, run.at[4], run.step[4], run.size);
-      rt::Sink<scalar_t> output_imag_out(output_imag, run.at[5], run.step[5], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto input_real_at = memory.source(input_real, run.at[0], run.step[0], run.size);
+      const auto output_part_real_at =
+          memory.steady(output_part_real_held, output_part_real, run.at[1], run.step[1], run.size);
+      const auto input_imag_at = memory.source(input_imag, run.at[2], run.step[2], run.size);
+      const auto output_part_imag_2_at =
+          memory.steady(output_part_imag_2_held, output_part_imag_2, run.at[3], run.step[3], run.size);
+      auto output_real_out = memory.sink(output_real, run.at[4], run.step[4], run.size);
+      auto output_imag_out = memory.sink(output_imag, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_real_value = input_real_at[i];
         const opmath_t output_part_real_value = output_part_real_at[i];
         const opmath_t input_imag_value = input_imag_at[i];
         const opmath_t output_part_imag_2_value = output_part_imag_2_at[i];
         const opmath_t product = input_imag_value * output_part_imag_2_value;
-        output_real_out.set(i, input_real_value * output_part_real_value - product);
+        const opmath_t output_real_value = input_real_value * output_part_real_value - product;
         const opmath_t product_2 = input_real_value * output_part_imag_2_value;
-        output_imag_out.set(i, product_2 + input_imag_value * output_part_real_value);
+        const opmath_t output_imag_value = product_2 + input_imag_value * output_part_real_value;
+        output_real_out.set(i, output_real_value);
+        output_imag_out.set(i, output_imag_value);
       });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4, 5}, input_real, output_part_real, input_imag,
+                                       output_part_imag_2, output_real, output_imag);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -122,26 +127,31 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> output_part_imag_2_held;
     rt::Held<opmath_t> output_part_real_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> grad_output_imag_at(grad_output_imag, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> output_part_imag_2_at(output_part_imag_2_held, output_part_imag_2, run.at[1],
-                                                       run.step[1], run.size);
-      const rt::Source<scalar_t> grad_output_real_at(grad_output_real, run.at[2], run.step[2], run.size);
-      const rt::Steady<opmath_t> output_part_real_at(output_part_real_held, output_part_real, run.at[3], run.step[3],
-                                                     run.size);
-      rt::Sink<scalar_t> grad_input_real_out(grad_input_real, run.at[4], run.step[4], run.size);
-      rt::Sink<scalar_t> grad_input_imag_out(grad_input_imag, run.at[5], run.step[5], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto grad_output_imag_at = memory.source(grad_output_imag, run.at[0], run.step[0], run.size);
+      const auto output_part_imag_2_at =
+          memory.steady(output_part_imag_2_held, output_part_imag_2, run.at[1], run.step[1], run.size);
+      const auto grad_output_real_at = memory.source(grad_output_real, run.at[2], run.step[2], run.size);
+      const auto output_part_real_at =
+          memory.steady(output_part_real_held, output_part_real, run.at[3], run.step[3], run.size);
+      auto grad_input_real_out = memory.sink(grad_input_real, run.at[4], run.step[4], run.size);
+      auto grad_input_imag_out = memory.sink(grad_input_imag, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_imag_value = grad_output_imag_at[i];
         const opmath_t output_part_imag_2_value = output_part_imag_2_at[i];
         const opmath_t grad_output_real_value = grad_output_real_at[i];
         const opmath_t output_part_real_value = output_part_real_at[i];
         const opmath_t scaled_grad = grad_output_imag_value * output_part_imag_2_value;
-        grad_input_real_out.set(i, scaled_grad + grad_output_real_value * output_part_real_value);
+        const opmath_t grad_input_real_value = scaled_grad + grad_output_real_value * output_part_real_value;
         const opmath_t scaled_grad_2 = grad_output_real_value * output_part_imag_2_value;
-        grad_input_imag_out.set(i, grad_output_imag_value * output_part_real_value - scaled_grad_2);
+        const opmath_t grad_input_imag_value = grad_output_imag_value * output_part_real_value - scaled_grad_2;
+        grad_input_real_out.set(i, grad_input_real_value);
+        grad_input_imag_out.set(i, grad_input_imag_value);
       });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4, 5}, grad_output_imag, output_part_imag_2,
+                                       grad_output_real, output_part_real, grad_input_real, grad_input_imag);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

@@ -20,11 +20,13 @@ int forward_0_values(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {input.stride(1), values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto input_at = memory.source(input, run.at[0], run.step[0], run.size);
+      auto values_out = memory.sink(values, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1}, input, values);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -188,11 +190,13 @@ int forward_1_values(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {input.stride(1), values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto input_at = memory.source(input, run.at[0], run.step[0], run.size);
+      auto values_out = memory.sink(values, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1}, input, values);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }

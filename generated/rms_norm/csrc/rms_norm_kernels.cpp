@@ -110,18 +110,34 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart input_apart(input, 1, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const auto rstd_at = rt::load(rstd, point.at[2]);
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const auto value = grad_output_at[i] * input_at[i] * rstd_at;
-          grad_weight_value_fold.add(i, value);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_weight_value_fold, const auto& input_at,
+                             const auto& grad_output_at, const auto& rstd_at) {
+        const auto value = grad_output_at[i] * input_at[i] * rstd_at;
+        grad_weight_value_fold.add(lane, value);
+      };
+      const bool by_rows =
+          rt::by_short_rows<scalar_t, 1>(columns, over_batch.count, {1, 0}, {2}, input, grad_output, rstd);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_input(input, points.at[1], points.step[1]);
+          const rt::FewRuns<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0]);
+          const rt::FewValues<opmath_t> few_rstd(rstd, points.at[2], points.step[2]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_weight_value_fold, few_input,
+                                  few_grad_output, few_rstd);
+          grad_weight_value_fold.ran(columns.size, points.size);
         });
-        grad_weight_value_fold.ran(columns.size);
-      });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const auto rstd_at = rt::load(rstd, point.at[2]);
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
+          input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size,
+                   [&](int64_t i) { lanes(i, i, grad_weight_value_fold, input_at, grad_output_at, rstd_at); });
+          grad_weight_value_fold.ran(columns.size);
+        });
+      }
       grad_weight_value_fold.finish();
       rt::Sink<scalar_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });

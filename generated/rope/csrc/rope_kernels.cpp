@@ -35,20 +35,28 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<scalar_t> cos_held;
     rt::Held<scalar_t> sin_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<scalar_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<scalar_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
-      const rt::Source<scalar_t> input_at_2(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
-      const rt::Steady<scalar_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
-      rt::Sink<scalar_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::Sink<scalar_t> output_out_2(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
+    const auto each_run = [&](const auto& run, const auto& memory) {
+      const auto input_at = memory.source(input, run.at[0], run.step[0], run.size);
+      rt::ask_next(input, run.at[0], run.step[0], run.size);
+      const auto cos_at = memory.steady(cos_held, cos, run.at[1], run.step[1], run.size);
+      const auto input_at_2 = memory.source(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
+      rt::ask_next(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
+      const auto sin_at = memory.steady(sin_held, sin, run.at[3], run.step[3], run.size);
+      auto output_out = memory.sink(output, run.at[4], run.step[4], run.size);
+      rt::ask_next(output, run.at[4], run.step[4], run.size);
+      auto output_out_2 = memory.sink(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
+      rt::ask_next(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value_2 = input_at[i];
-        output_out.set(i, input_value_2 * cos_at[i] - input_at_2[i] * sin_at[i]);
+        const opmath_t output_value = input_value_2 * cos_at[i] - input_at_2[i] * sin_at[i];
         const opmath_t input_value_3 = input_at_2[i];
-        output_out_2.set(i, input_value_3 * cos_at[i] + input_at[i] * sin_at[i]);
+        const opmath_t output_value_2 = input_value_3 * cos_at[i] + input_at[i] * sin_at[i];
+        output_out.set(i, output_value);
+        output_out_2.set(i, output_value_2);
       });
-    });
+    };
+    const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4, 5}, input, cos, sin, output);
+    rt::each_run(outer, begin, end, in_place, each_run);
   });
   return rt::status(host);
 }
@@ -87,19 +95,27 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
         rt::Held<scalar_t> cos_held;
         rt::Held<scalar_t> sin_held;
-        outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-          const rt::Source<scalar_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-          const rt::Steady<scalar_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
-          const rt::Source<scalar_t> grad_output_at_2(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2],
-                                                      run.size);
-          const rt::Steady<scalar_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
-          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-          rt::Sink<scalar_t> grad_input_out_2(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
+        const auto each_run = [&](const auto& run, const auto& memory) {
+          const auto grad_output_at = memory.source(grad_output, run.at[0], run.step[0], run.size);
+          rt::ask_next(grad_output, run.at[0], run.step[0], run.size);
+          const auto cos_at = memory.steady(cos_held, cos, run.at[1], run.step[1], run.size);
+          const auto grad_output_at_2 =
+              memory.source(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2], run.size);
+          rt::ask_next(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2], run.size);
+          const auto sin_at = memory.steady(sin_held, sin, run.at[3], run.step[3], run.size);
+          auto grad_input_out = memory.sink(grad_input, run.at[4], run.step[4], run.size);
+          rt::ask_next(grad_input, run.at[4], run.step[4], run.size);
+          auto grad_input_out_2 = memory.sink(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
+          rt::ask_next(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            grad_input_out.set(i, grad_output_at[i] * cos_at[i] + grad_output_at_2[i] * sin_at[i]);
-            grad_input_out_2.set(i, grad_output_at_2[i] * cos_at[i] - (grad_output_at[i] * sin_at[i]));
+            const opmath_t grad_input_value = grad_output_at[i] * cos_at[i] + grad_output_at_2[i] * sin_at[i];
+            const opmath_t grad_input_value_2 = grad_output_at_2[i] * cos_at[i] - (grad_output_at[i] * sin_at[i]);
+            grad_input_out.set(i, grad_input_value);
+            grad_input_out_2.set(i, grad_input_value_2);
           });
-        });
+        };
+        const bool in_place = rt::in_place(outer, {0, 1, 2, 3, 4, 5}, grad_output, cos, sin, grad_input);
+        rt::each_run(outer, begin, end, in_place, each_run);
       });
     }
   }
@@ -116,11 +132,13 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.arrange();
     if (D - grad_output_size >= 0) {
       rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-        outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-          rt::Sink<scalar_t> grad_input_out(grad_input, run.at[0] + 2 * H * grad_input.stride(2), run.step[0],
-                                            run.size);
+        const auto each_run = [&](const auto& run, const auto& memory) {
+          auto grad_input_out =
+              memory.sink(grad_input, run.at[0] + 2 * H * grad_input.stride(2), run.step[0], run.size);
           rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-        });
+        };
+        const bool in_place = rt::in_place(outer, {0}, grad_input);
+        rt::each_run(outer, begin, end, in_place, each_run);
       });
     }
   }
@@ -200,61 +218,78 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<scalar_t> input(call, 1, 3, 0);
   const rt::Tensor<scalar_t> grad_cos(call, 2, 2);
   const rt::Tensor<scalar_t> grad_sin(call, 3, 2);
-  rt::Turns<7> outer;
+  rt::Turns<6> outer;
   outer.step(0, grad_output.stride(1));
   outer.step(1, input.stride(1));
   outer.step(2, grad_output.stride(1));
   outer.step(3, input.stride(1));
-  outer.step(4, input.stride(1));
-  outer.step(5, grad_cos.stride(0));
-  outer.step(6, grad_sin.stride(0));
+  outer.step(4, grad_cos.stride(0));
+  outer.step(5, grad_sin.stride(0));
   outer.dim_of_steps(T);
   outer.step(0, grad_output.stride(2));
   outer.step(1, input.stride(2));
   outer.step(2, grad_output.stride(2));
   outer.step(3, input.stride(2));
-  outer.step(4, input.stride(2));
-  outer.step(5, grad_cos.stride(1));
-  outer.step(6, grad_sin.stride(1));
+  outer.step(4, grad_cos.stride(1));
+  outer.step(5, grad_sin.stride(1));
   outer.dim_of_steps(H);
   outer.arrange();
-  rt::Loops<7> over_batch;
-  over_batch.batch(call, &grad_output, &input, &grad_output, &input, &input, nullptr, nullptr);
+  rt::Loops<6> over_batch;
+  over_batch.batch(call, &grad_output, &input, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Apart grad_output_apart(grad_output, 0, over_batch);
     const rt::Apart input_apart(input, 1, over_batch);
     const rt::Apart grad_output_apart_2(grad_output, 2, over_batch);
     const rt::Apart input_apart_2(input, 3, over_batch);
-    const rt::Apart input_apart_3(input, 4, over_batch);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_fold(columns.size);
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_1_fold(columns.size);
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
-        const rt::Source<scalar_t> grad_output_at_2(grad_output, point.at[2] + H * grad_output.stride(2),
-                                                    columns.step[2], columns.size);
-        grad_output_apart_2.run(grad_output, point.first, point.at[2], columns.step[2], columns.size);
-        const rt::Source<scalar_t> input_at_2(input, point.at[3] + H * input.stride(2), columns.step[3], columns.size);
-        input_apart_2.run(input, point.first, point.at[3], columns.step[3], columns.size);
-        const rt::Source<scalar_t> input_at_3(input, point.at[4] + H * input.stride(2), columns.step[4], columns.size);
-        input_apart_3.run(input, point.first, point.at[4], columns.step[4], columns.size);
-        rt::each(columns.size, [&](int64_t i) {
-          const opmath_t grad_output_value = grad_output_at[i];
-          const opmath_t input_value = input_at[i];
-          const opmath_t grad_output_value_2 = grad_output_at_2[i];
-          grad_cos_output_fold.add(i, grad_output_value * input_value + grad_output_value_2 * input_at_2[i]);
-          grad_sin_output_1_fold.add(i, grad_output_value_2 * input_value - grad_output_value * input_at_3[i]);
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_cos_output_fold, auto& grad_sin_output_1_fold,
+                             const auto& input_at_2, const auto& grad_output_at, const auto& input_at,
+                             const auto& grad_output_at_2) {
+        const opmath_t grad_output_value = grad_output_at[i];
+        const opmath_t input_value = input_at[i];
+        const opmath_t grad_output_value_2 = grad_output_at_2[i];
+        grad_cos_output_fold.add(lane, grad_output_value * input_value + grad_output_value_2 * input_at_2[i]);
+        grad_sin_output_1_fold.add(lane, grad_output_value_2 * input_value - grad_output_value * input_at_2[i]);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 2>(columns, over_batch.count, {3, 0, 1, 2}, input, grad_output);
+      if (by_rows) {
+        over_batch.runs<rt::few_rows>(0, over_batch.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_input(input, points.at[3] + H * input.stride(2), points.step[3]);
+          const rt::FewRuns<scalar_t> few_grad_output(grad_output, points.at[0], points.step[0]);
+          const rt::FewRuns<scalar_t> few_input_2(input, points.at[1], points.step[1]);
+          const rt::FewRuns<scalar_t> few_grad_output_2(grad_output, points.at[2] + H * grad_output.stride(2),
+                                                        points.step[2]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_cos_output_fold,
+                                  grad_sin_output_1_fold, few_input, few_grad_output, few_input_2, few_grad_output_2);
+          grad_cos_output_fold.ran(columns.size, points.size);
+          grad_sin_output_1_fold.ran(columns.size, points.size);
         });
-        grad_cos_output_fold.ran(columns.size);
-        grad_sin_output_1_fold.ran(columns.size);
-      });
+      } else {
+        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          grad_output_apart.run(grad_output, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> input_at(input, point.at[1], columns.step[1], columns.size);
+          input_apart.run(input, point.first, point.at[1], columns.step[1], columns.size);
+          const rt::Source<scalar_t> grad_output_at_2(grad_output, point.at[2] + H * grad_output.stride(2),
+                                                      columns.step[2], columns.size);
+          grad_output_apart_2.run(grad_output, point.first, point.at[2], columns.step[2], columns.size);
+          const rt::Source<scalar_t> input_at_2(input, point.at[3] + H * input.stride(2), columns.step[3],
+                                                columns.size);
+          input_apart_2.run(input, point.first, point.at[3], columns.step[3], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            lanes(i, i, grad_cos_output_fold, grad_sin_output_1_fold, input_at_2, grad_output_at, input_at,
+                  grad_output_at_2);
+          });
+          grad_cos_output_fold.ran(columns.size);
+          grad_sin_output_1_fold.ran(columns.size);
+        });
+      }
       grad_cos_output_fold.finish();
       grad_sin_output_1_fold.finish();
-      rt::Sink<scalar_t> grad_cos_out(grad_cos, columns.at[5], columns.step[5], columns.size);
-      rt::Sink<scalar_t> grad_sin_out(grad_sin, columns.at[6], columns.step[6], columns.size);
+      rt::Sink<scalar_t> grad_cos_out(grad_cos, columns.at[4], columns.step[4], columns.size);
+      rt::Sink<scalar_t> grad_sin_out(grad_sin, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) {
         grad_cos_out.set(i, grad_cos_output_fold[i]);
         grad_sin_out.set(i, grad_sin_output_1_fold[i]);

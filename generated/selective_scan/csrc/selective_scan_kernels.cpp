@@ -318,16 +318,33 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart u_apart(u, 2, over_d);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_b_value_fold(columns.size);
-      over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_h_at(grad_h, point.at[0], columns.step[0], columns.size);
-        grad_h_apart.run(grad_h, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<scalar_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
-        delta_apart.run(delta, point.first, point.at[1], columns.step[1], columns.size);
-        const rt::Source<scalar_t> u_at(u, point.at[2], columns.step[2], columns.size);
-        u_apart.run(u, point.first, point.at[2], columns.step[2], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_b_value_fold.add(i, grad_h_at[i] * delta_at[i] * u_at[i]); });
-        grad_b_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_b_value_fold, const auto& grad_h_at, const auto& u_at,
+                             const auto& delta_at) {
+        const auto value = grad_h_at[i] * delta_at[i] * u_at[i];
+        grad_b_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_d.count, {0}, {2, 1}, grad_h, u, delta);
+      if (by_rows) {
+        over_d.runs<rt::few_rows>(0, over_d.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<opmath_t> few_grad_h(grad_h, points.at[0], points.step[0]);
+          const rt::FewNumbers<scalar_t> few_u(u, points.at[2], points.step[2]);
+          const rt::FewNumbers<scalar_t> few_delta(delta, points.at[1], points.step[1]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_b_value_fold, few_grad_h, few_u,
+                                  few_delta);
+          grad_b_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> grad_h_at(grad_h, point.at[0], columns.step[0], columns.size);
+          grad_h_apart.run(grad_h, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
+          delta_apart.run(delta, point.first, point.at[1], columns.step[1], columns.size);
+          const rt::Source<scalar_t> u_at(u, point.at[2], columns.step[2], columns.size);
+          u_apart.run(u, point.first, point.at[2], columns.step[2], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_b_value_fold, grad_h_at, u_at, delta_at); });
+          grad_b_value_fold.ran(columns.size);
+        });
+      }
       grad_b_value_fold.finish();
       rt::Sink<scalar_t> grad_b_out(grad_b, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_b_out.set(i, grad_b_value_fold[i]); });
@@ -358,14 +375,29 @@ int backward_grad_c(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart h_apart(h, 1, over_d);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_c_value_fold(columns.size);
-      over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
-        grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> h_at(h, point.at[1], columns.step[1], columns.size);
-        h_apart.run(h, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_c_value_fold.add(i, grad_y_at[i] * h_at[i]); });
-        grad_c_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_c_value_fold, const auto& h_at,
+                             const auto& grad_y_at) {
+        const auto value = grad_y_at[i] * h_at[i];
+        grad_c_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_d.count, {1}, {0}, h, grad_y);
+      if (by_rows) {
+        over_d.runs<rt::few_rows>(0, over_d.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<opmath_t> few_h(h, points.at[1], points.step[1]);
+          const rt::FewNumbers<scalar_t> few_grad_y(grad_y, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_c_value_fold, few_h, few_grad_y);
+          grad_c_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_d.runs<1>(0, over_d.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
+          grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<opmath_t> h_at(h, point.at[1], columns.step[1], columns.size);
+          h_apart.run(h, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_c_value_fold, h_at, grad_y_at); });
+          grad_c_value_fold.ran(columns.size);
+        });
+      }
       grad_c_value_fold.finish();
       rt::Sink<scalar_t> grad_c_out(grad_c, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_c_out.set(i, grad_c_value_fold[i]); });
@@ -393,14 +425,29 @@ int backward_grad_skip(const OpgenCall& call, OpgenHost& host) {
     const rt::Apart u_apart(u, 1, over_batch_t);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_skip_value_fold(columns.size);
-      over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
-        const rt::Source<scalar_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
-        grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
-        const rt::Source<scalar_t> u_at(u, point.at[1], columns.step[1], columns.size);
-        u_apart.run(u, point.first, point.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_skip_value_fold.add(i, grad_y_at[i] * u_at[i]); });
-        grad_skip_value_fold.ran(columns.size);
-      });
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_skip_value_fold, const auto& u_at,
+                             const auto& grad_y_at) {
+        const auto value = grad_y_at[i] * u_at[i];
+        grad_skip_value_fold.add(lane, value);
+      };
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_batch_t.count, {1, 0}, u, grad_y);
+      if (by_rows) {
+        over_batch_t.runs<rt::few_rows>(0, over_batch_t.count, columns.at, [&](const auto& points) {
+          const rt::FewRuns<scalar_t> few_u(u, points.at[1], points.step[1]);
+          const rt::FewRuns<scalar_t> few_grad_y(grad_y, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_skip_value_fold, few_u, few_grad_y);
+          grad_skip_value_fold.ran(columns.size, points.size);
+        });
+      } else {
+        over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
+          const rt::Source<scalar_t> grad_y_at(grad_y, point.at[0], columns.step[0], columns.size);
+          grad_y_apart.run(grad_y, point.first, point.at[0], columns.step[0], columns.size);
+          const rt::Source<scalar_t> u_at(u, point.at[1], columns.step[1], columns.size);
+          u_apart.run(u, point.first, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_skip_value_fold, u_at, grad_y_at); });
+          grad_skip_value_fold.ran(columns.size);
+        });
+      }
       grad_skip_value_fold.finish();
       rt::Sink<scalar_t> grad_skip_out(grad_skip, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_skip_out.set(i, grad_skip_value_fold[i]); });

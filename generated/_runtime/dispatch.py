@@ -126,6 +126,7 @@ class Op(ABC):
     routes: dict[str, native.Route]  # by back end; set by `native.refresh`
     inline = False  # does a compiler get the overload `inlined` in place of the op? See `inlining`
     inlined: Any = None
+    granted = 0  # how many backward passes are taken to want all gradients; see `private.asked_for`
 
     def __init__(
         self,
@@ -349,7 +350,7 @@ class Op(ABC):
         first, padding = (None,) * before, (False,) * self.count
 
         def backward(ctx: Any, *grads: Any) -> Any:
-            needed = private.asked_for(ctx, (ctx.needs_input_grad[before:] + padding)[: self.count])
+            needed = private.asked_for(self, ctx, (ctx.needs_input_grad[before:] + padding)[: self.count])
             return first + self.node_backward(ctx, ctx.levels, ctx.others, needed, *grads)
 
         return backward

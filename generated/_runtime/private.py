@@ -67,6 +67,7 @@ try:
 except (ImportError, AttributeError):
     AVAILABLE = False
 
+_GRANTED = 63
 _will_run = getattr(torch._C, "_will_engine_execute_node", lambda _: True)
 _local = vars(torch.ops).setdefault("__opgen_threads__", threading.local())
 _kept = getattr(torch._C, "_get_obj_in_tls", None)
@@ -93,25 +94,34 @@ def plain(args: Sequence[Any]) -> bool:
     )
 
 
-def asked_for(ctx: Any, needed: Sequence[bool]) -> Sequence[bool]:
+def asked_for(op: Any, ctx: Any, needed: Sequence[bool]) -> Sequence[bool]:
     """Of the inputs that need a gradient, those whose gradients this backward pass leads on.
 
-    `torch.autograd.grad` may ask for few of them. The operations of torch are told; an autograd function is not.
+    `torch.autograd.grad` may ask for few of them. The operations of torch are told; an autograd function has to ask,
+    and the engine answers for a leaf that is wanted with an error, which takes microseconds. So an op that was asked
+    for all of its gradients in that way takes it for granted `_GRANTED` times: no gradient is wrong for it.
     """
     if sum(needed) < 2:
+        return needed
+    if op.granted:
+        op.granted -= 1
         return needed
     nodes = [node for node, _ in ctx.next_functions if node is not None]
     if len(nodes) != sum(needed):
         return needed
-    found = iter([_runs(node) for node in nodes])
-    return tuple([n and next(found) for n in needed])
+    found = [_runs(node) for node in nodes]
+    if None in found and False not in found:
+        op.granted = _GRANTED
+    runs = iter(found)
+    return tuple([n and next(runs) is not False for n in needed])
 
 
-def _runs(node: Any) -> bool:
+def _runs(node: Any) -> bool | None:
+    """Does this backward pass come to a node? None where the engine refuses to answer: it does."""
     try:
         runs: bool = _will_run(node)
-    except RuntimeError:  # a leaf that is asked for, or no backward pass of the engine
-        return True
+    except RuntimeError:  # a leaf that is wanted, or no backward pass of the engine
+        return None
     return runs
 
 

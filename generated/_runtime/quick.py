@@ -147,7 +147,7 @@ def node(op: Forward) -> Any:
         return results
 
     def backward(ctx: Any, *grads: Any) -> Any:
-        needed = private.asked_for(ctx, ctx.needs_input_grad[:count])
+        needed = private.asked_for(op, ctx, ctx.needs_input_grad[:count])
         return op.node_backward(ctx, (), ctx.others if others else (), needed, *grads)
 
     return op.node_of(0, forward=forward, backward=backward)

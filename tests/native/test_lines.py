@@ -119,7 +119,7 @@ def test_ends_of_even_positions_are_compared_ahead_of_the_call(tmp_path: Path, m
     opgen.compile(["every_other"], tmp_path / "made_even")
     text = (tmp_path / "made_even" / "every_other" / "csrc" / "every_other_kernels.cpp").read_text(encoding="utf-8")
     forward_y, forward_z = text.split("int forward_z<" if "int forward_z<" in text else "int forward_z(")[:2]
-    assert "rt::Source<scalar_t> x_at(x, run.at[0] + lead * x.stride(1)" in forward_y
+    assert "memory.source(x, run.at[0] + lead * x.stride(1)" in forward_y
     assert "rt::Line<scalar_t> x_at" in forward_z  # what a condition leaves out may be out of range
     monkeypatch.syspath_prepend(tmp_path)
     package = importlib.import_module("made_even.every_other")

@@ -91,7 +91,7 @@ inline void narrow_side_by_side(const float* from, int64_t size, int64_t dtype, 
   }
 }
 // Of what has been computed, or was as short before: what is not a number says so in its upper half, which it keeps.
-// All is done with halves, of which a vector has twice as many.
+// All is done with halves, of which a vector has two for each number.
 inline void narrow_computed(const float* __restrict from, int64_t size, uint16_t* __restrict to) {
   using Half = uint16_t __attribute__((may_alias));
   constexpr int upper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 0;

@@ -42,8 +42,8 @@ class Rows:
         steps = [_numbers(some) for some in ((*self.named, *self.beside), still) if some]
         tensors = dict.fromkeys(scope.tensor(a.buffer) for a in reads)
         fits = scope.fresh("by_rows")
-        ask = "by_rows" if self.named else f"by_short_rows<scalar_t, {len(self.accs)}>"
-        fit = f"const bool {fits} = rt::{ask}({', '.join(('columns', f'{inner}.count', *steps, *tensors))});"
+        ask = "rt::by_rows" if self.named else f"rt::by_short_rows<scalar_t, {len(self.accs)}>"
+        fit = f"const bool {fits} = {ask}({', '.join(('columns', f'{inner}.count', *steps, *tensors))});"
         body = [self._named(a, n, few[a]) for a, n in self.named.items()]
         body += [plain_few(scope, a, few[a], beside=a in self.beside) for a in (*self.beside, *self.numbers)]
         body.append(self.lane.fold("rt::Span(columns.size)", few.values()))

@@ -42,7 +42,9 @@ batch batch_size place rank at near across Across rest inner_rest point inner fi
 launch step args fields points length width row map flat fold settle finish compute merge idle status i
 threadIdx blockIdx blockDim gridDim warpSize
 """
-_CPU_KERNELS = "run ran row rows columns outer begin start end size value call host lane numbers chunk part total"
+_CPU_KERNELS = """
+run ran row rows columns outer begin start end size value call host lane numbers chunk part total memory in_place
+"""
 CPP = frozenset(f"{_CPP} {_MACROS} {_SHARED}".split())
 KERNELS = CPP | frozenset(_KERNELS.split())
 CPU_KERNELS = KERNELS | frozenset(_CPU_KERNELS.split())

@@ -47,6 +47,8 @@ class Zeros:
 
 
 def _condition(when: When) -> str:
+    if frozenset() in when:
+        return "true"
     groups = [[f"!{name}.has_value()" for name in sorted(group)] for group in when]
     several = len(groups) > 1
     texts = [f"({' && '.join(g)})" if several and len(g) > 1 else " && ".join(g) for g in groups]

@@ -36,7 +36,15 @@ forward: |
   y[..., m] = p[..., at[m]]
 outputs: [y]
 """
-SETTINGS = '[tool.opgen]\nsecond_order = ["well", "soft"]\n'
+BAG = """
+op: bag
+inputs:
+  table: {shape: [V, D]}
+  at: {shape: [N, M], dtype: int, domain: 0 <= at < V}
+  weight: {shape: [N, M], optional: true, absent: 1}
+forward: y[n, d] = sum[m](weight[n, m]*table[at[n, m], d])
+"""
+SETTINGS = '[tool.opgen]\nsecond_order = ["well", "soft", "bag"]\n'
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     folder = tmp_path_factory.mktemp("twice")
     (folder / "pyproject.toml").write_text(SETTINGS)
     out = folder / "twice"
-    for name, spec in (("well", WELL), ("soft", SOFT)):
+    for name, spec in (("well", WELL), ("soft", SOFT), ("bag", BAG)):
         (folder / f"{name}.yaml").write_text(spec)
         result = build(folder / f"{name}.yaml", out)
         assert not result.failed, result.diagnostics
@@ -115,6 +123,22 @@ def test_gradients_of_gradients_are_those_of_differences(made: ModuleType, runti
         assert torch.autograd.gradgradcheck(lambda x: made.soft(x, at), (x,))
         assert torch.autograd.gradgradcheck(made.well, operands(torch.float64))
     assert counted(runtime) > before
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_is_always_0_is_0(made: ModuleType, runtime: ModuleType, weighted: bool) -> None:
+    at = torch.tensor([[0, 2], [1, 1]])
+    table = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    weight = torch.rand(2, 2, dtype=torch.float64, requires_grad=True) if weighted else None
+    found = []
+    for backend in ("torch", "native"):
+        with runtime.use_backend(backend):
+            y = made.bag(table, at, weight)
+            cotangent = torch.ones_like(y, requires_grad=True)
+            (first,) = torch.autograd.grad(y, table, cotangent, create_graph=True)
+            wanted = (table, cotangent) if weight is None else (table, cotangent, weight)
+            found.append(torch.autograd.grad(first.square().sum(), wanted, materialize_grads=True))
+    torch.testing.assert_close(found[1], found[0])
 
 
 def test_what_nobody_wants_is_none(made: ModuleType, runtime: ModuleType) -> None:

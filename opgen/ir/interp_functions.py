@@ -123,7 +123,7 @@ def _extreme(pick: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def _clamp(a: Value, low: Value | None = None, high: Value | None = None) -> Value:
-    if math.isnan(a):
+    if any(math.isnan(v) for v in (a, low, high) if v is not None):
         return NAN
     if low is not None:
         a = max(a, low)

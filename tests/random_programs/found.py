@@ -131,6 +131,7 @@ _OTHERS = {
     ),
     "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
     "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
+    "a bound that is no number": X + "forward: 'y[..., n] = clamp(x[..., n], log(x[..., n] - 99), 1)'\n",
     "an integer between sums": X + "forward: 'y[..., n] = x[..., n]*clamp(0, 0, 0 + 1)'\n",
     "a product that is zero or not": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"

@@ -55,16 +55,14 @@ def _both_moments(
     axes = [a for a in keywords if not re.match(r"(unbiased|correction)\s*=|(True|False)$", a)]
     lines: list[str] = []
     for name, fn, given in zip(targets, (call["fn"], "mean"), (keywords, axes), strict=True):
-        value = read(f"{fn}({', '.join([of, *given])})")
+        value = read(f"torch.{fn}({', '.join([of, *given])})")
         if value is None:
             return ()
         whole = spelled(words, value)
         own = layout(words, whole)
         left = f"[{', '.join(own)}]" if own and own != ("...",) else ""
         lines.append(f"`{name}{left} = {unparse(whole)}`")
-    biased = re.search(r"unbiased\s*=\s*False|correction\s*=\s*0|,\s*False\b", call["given"]) is not None
-    told = () if biased else ("`var` divides by the count, without a correction",)
-    return (f"a statement for each: {' and '.join(lines)}", *told)
+    return (f"a statement for each: {' and '.join(lines)}",)
 
 
 def _unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:

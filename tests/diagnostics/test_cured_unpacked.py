@@ -42,9 +42,9 @@ def test_parts_without_an_axis_are_of_the_last_one_or_of_the_first_one() -> None
 @pytest.mark.parametrize(
     ("call", "first"),
     [
-        ("var_mean(x, dim=-1)", "var[d](x[..., d])"),
+        ("var_mean(x, dim=-1)", "var[d](x[..., d]) * D / (D - 1)"),
         ("torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)", "var[d](x[..., d])"),
-        ("std_mean(x, dim=-1)", "sqrt(var[d](x[..., d]))"),
+        ("std_mean(x, dim=-1)", "sqrt(var[d](x[..., d]) * D / (D - 1))"),
     ],
 )
 def test_both_moments(call: str, first: str) -> None:

@@ -14,7 +14,7 @@ from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
 from opgen.lang.beside import norm_of
 from opgen.lang.by_library import corrected
-from opgen.lang.conversions import as_condition, as_mask, as_number, logical
+from opgen.lang.conversions import as_condition, as_integer, as_mask, as_number, logical
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
 from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
@@ -150,6 +150,10 @@ def called(
             return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
+        case "to" | "type" | "astype", (x, Name(name=dtype)) if (made := as_integer(x, dtype)) is not None:
+            return Meant(made)
+        case _, (x,) if name not in known and not named and (made := as_integer(x, name)) is not None:
+            return Meant(made)
         case _, (x,) if name in CASTS and name not in known and not named:
             return Meant(Call("cast", (x, Name(name, span)), span, span))
         case "bool", (x,):

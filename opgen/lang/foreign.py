@@ -150,10 +150,10 @@ def called(
             return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
-        case "to" | "type" | "astype", (x, Name(name=dtype)) if (made := as_integer(x, dtype)) is not None:
-            return Meant(made)
-        case _, (x,) if name not in known and not named and (made := as_integer(x, name)) is not None:
-            return Meant(made)
+        case "to" | "type" | "astype", (x, Name(name=dtype)) if (whole := as_integer(x, dtype)) is not None:
+            return Meant(whole)
+        case _, (x,) if name not in known and not named and (whole := as_integer(x, name)) is not None:
+            return Meant(whole)
         case _, (x,) if name in CASTS and name not in known and not named:
             return Meant(Call("cast", (x, Name(name, span)), span, span))
         case "bool", (x,):

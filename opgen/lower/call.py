@@ -154,8 +154,8 @@ def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:
     message += "" if integer else ", or `int8` and its like"
     if integer:
         meant = as_integer(e.args[0], like.name)
-        way = "" if like.name[-1:].isdigit() else ", or leave `cast` away"
-        return f.error("OPG205", message, like.span, f"write `{unparse(meant or e.args[0])}`{way}")
+        or_not = "" if like.name[-1:].isdigit() else ", or leave `cast` away"
+        return f.error("OPG205", message, like.span, f"write `{unparse(meant or e.args[0])}`{or_not}")
     floats = (name for name, t in f.state.tensors.items() if t.declared and t.kind is Kind.FLOAT)
     tensor = next(floats, None)
     hints = () if tensor is None else (f"write `cast({value}, {tensor})` for the dtype of `{tensor}`",)

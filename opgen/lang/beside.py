@@ -9,6 +9,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.by_library import CORRECTIONS, corrected, factor_of
 from opgen.lang.habits import AXES, KEPT, PICKING
 from opgen.lang.limits import NOTHING, over_picked
 from opgen.lang.nodes import (
@@ -93,9 +94,10 @@ def meant_by(
             hints |= dict.fromkeys((_DOWN,) if down else ())
             turned = replace(e, body=Unary("-", e.body, e.span)) if down else e
             meant = Unary("-", turned, e.span) if down and e.name == "sort" else turned
-        elif word in ("unbiased", "correction", "ddof") and e.name in ("var", "std"):
-            meant = _corrected(words, e, value)
-            hints[_BY_COUNT if meant == e else f"{_BY_COUNT}; {_factor(words, e, value)}"] = None
+        elif word in CORRECTIONS and e.name in ("var", "std"):
+            meant = corrected(words, e, value)
+            factor = None if meant == e else factor_of(words, e, value)
+            hints[_BY_COUNT if factor is None else f"{_BY_COUNT}; {_TIMES} `{unparse(factor)}`"] = None
         elif word in PICKING and meant is not None and not isinstance(value, tuple):
             meant = over_picked(e.name, e.binders, e.body, [value]) if word == "where" else _begun(meant, e.name, value)
             if meant is None:
@@ -181,54 +183,3 @@ def norm_of(e: Reduction, order: Expr) -> Expr:
             one: Expr = Number(1, e.span)
             inverse = Product((("*", one), ("/", order)), e.span)
             return Power(replace(e, name="sum", body=Power(size, order, e.span)), inverse, e.span)
-
-
-def _corrected(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Expr | None:
-    """A variance that divides by the count, or by less than it; the root of that is left to who names it."""
-    less = _by(value)
-    factor = _factor_of(words, e, less) if less else None
-    if less == 0:
-        return e
-    return None if factor is None or e.name != "var" else replace(factor, factors=(("*", e), *factor.factors))
-
-
-def _by(value: Expr | tuple[Expr, ...]) -> int | None:
-    """By how much less than the count is divided."""
-    match value:
-        case Name(name="False" | "false"):
-            return 0
-        case Name(name="True" | "true"):
-            return 1
-        case Number(value=int(less)):
-            return less
-        case _:
-            return None
-
-
-def _factor(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> str:
-    """What is said of a variance that divides by less than the count."""
-    less = _by(value)
-    factor = _factor_of(words, e, less) if less else None
-    return "the corrected one divides by less" if factor is None else f"{_TIMES} `{unparse(factor)}`"
-
-
-def _factor_of(words: Vocabulary, e: Reduction, by: int) -> Product | None:
-    size = _size(words, e)
-    if size is None:
-        return None
-    less = Sum((("+", size), ("-", Number(by, e.span))), e.span)
-    return Product((("*", size), ("/", less)), e.span)
-
-
-def _size(words: Vocabulary, e: Reduction) -> Expr | None:
-    """How far the one index of a reduction runs."""
-    index = e.binders[0] if len(e.binders) == 1 else None
-    if not isinstance(index, Binder):
-        return None
-    if index.extent is not None:
-        return index.extent
-    for a in (n for n in nodes(e.body) if isinstance(n, Access)):
-        for item, size in zip(a.items, words.shapes.get(a.name, ()), strict=False):
-            if isinstance(item, Name) and item.name == index.name and size != "...":
-                return Name(size, item.span)
-    return None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from opgen.lang.nodes import Call, Compare, Expr, Logic, Number, Unary
 from opgen.lang.walk import transform
+from opgen.schema.dtypes import WHOLE
+
+_CUT_OFF = ("int", "long", "short", "byte")
+_BITS = re.compile(r"(?P<unsigned>u)?int(?P<count>[1-9]|[1-5]\d|6[0-4])")
 
 
 def as_number(e: Expr) -> Expr:
@@ -67,3 +72,14 @@ def logical(name: str, args: Sequence[Expr]) -> Expr | None:
 def is_condition(e: Expr) -> bool:
     """Whether an expression is written as a condition."""
     return isinstance(e, Compare | Logic) or (isinstance(e, Unary) and e.op == "not")
+
+
+def as_integer(e: Expr, dtype: str) -> Expr | None:
+    """A value rounded to the integers of so many bits, or cut off; None of other dtypes, and of those `cast` knows."""
+    bits = _BITS.fullmatch(dtype)
+    if bits is None or dtype in WHOLE:
+        return Call("int", (e,), e.span, e.span) if dtype in _CUT_OFF else None
+    count = 2 ** int(bits["count"])
+    least, most = (0, count - 1) if bits["unsigned"] else (-count // 2, count // 2 - 1)
+    low: Expr = Unary("-", Number(-least, e.span), e.span) if least else Number(0, e.span)
+    return Call("clamp", (Call("round", (e,), e.span, e.span), low, Number(most, e.span)), e.span, e.span)

@@ -13,14 +13,13 @@ from types import MappingProxyType
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
 from opgen.lang.beside import norm_of
-from opgen.lang.conversions import as_condition, as_mask, as_number, logical
+from opgen.lang.by_library import corrected
+from opgen.lang.conversions import as_condition, as_integer, as_mask, as_number, logical
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
-from opgen.lang.joins import LIST
 from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
     Access,
-    Assign,
     Binder,
     Call,
     Compare,
@@ -104,6 +103,7 @@ def called(
     """
     known = (*words.functions, *words.reductions)
     plain = name if name in known else ALIASES.get(name.lower(), name.lower())
+    as_called, less = named, named.get("correction")
     named = {k: v for k, v in named.items() if k not in habits.WITHOUT_MEANING}
     if not args:
         return None
@@ -150,6 +150,10 @@ def called(
             return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
+        case "to" | "type" | "astype", (x, Name(name=dtype)) if (whole := as_integer(x, dtype)) is not None:
+            return Meant(whole)
+        case _, (x,) if name not in known and not named and (whole := as_integer(x, name)) is not None:
+            return Meant(whole)
         case _, (x,) if name in CASTS and name not in known and not named:
             return Meant(Call("cast", (x, Name(name, span)), span, span))
         case "bool", (x,):
@@ -164,8 +168,16 @@ def called(
             node = None if all_of is None else all_of.node
             return Meant(without_nan(plain, node), all_of.order) if all_of and isinstance(node, Reduction) else None
         case ("std", (x, *_)) if "std" not in known:
-            inner = called(words, "var", args, named, left, turned)
+            inner = called(words, "var", args, as_called, left, turned)
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
+        case "var", _ if less is not None and {*named} <= {*habits.AXES}:
+            made = _known(words, plain, args, named, left, turned)
+            node = corrected(words, made.node, less) if made and isinstance(made.node, Reduction) else None
+            return None if node is None else Meant(node)
+        case "quantile", (x, share, *axis) if {*named} <= {*habits.AXES}:
+            made = _known(words, plain, (x, *axis), named, left, turned)
+            node = replace(made.node, further=share) if made and isinstance(made.node, Reduction) else None
+            return None if node is None else Meant(node)
         case "norm", (x, *more) if name == "norm" and (more or {*named} & {*_ORDERS}):
             return _length(words, x, more, named, left, turned)
         case _:
@@ -378,17 +390,3 @@ def by_steps(text: str, above: Sequence[str], index: str) -> str:
     """A hint to write a recurrence in place of a statement; `above`: its start."""
     lines = ", ".join(f"`{line}`" for line in (*above, text))
     return f"it goes on step by step along `{index}`: write {lines}"
-
-
-def of_other_libraries(words: Vocabulary, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
-    """What is said of functions that are not there, and whether a line with them builds once that is done."""
-    value = whole.value if isinstance(whole, Assign) else whole
-    foreign = (
-        [c for c in nodes(value) if isinstance(c, Call) and c.name != LIST and words.lacks(c.name)]
-        if value is not None
-        else []
-    )
-    own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
-    more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
-    more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}
-    return {n: f"there is no `{n}` either{more.get(n, '')}" for n in own}, None not in own.values()

@@ -129,6 +129,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("maximum", "amax"), "it is called `max`"),
     **dict.fromkeys(("minimum", "amin"), "it is called `min`"),
     **dict.fromkeys(("average", "avg"), "it is called `mean`"),
+    "var": "`var[k](x[..., k])` divides by the count, without a correction",
     "std": "it is the root of `var`, which divides by the count, without a correction",
     **dict.fromkeys(("logical_and", "logical_or", "logical_not", "AND", "OR", "NOT"),
                     "write `a and b`, `a or b`, `not a`"),

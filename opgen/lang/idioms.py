@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
-from opgen.lang import habits, library, orders
+from opgen.lang import by_library, habits, library, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
 from opgen.lang.einops import regrouped
@@ -345,7 +345,7 @@ class Idioms(Notes):
     def called(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
     ) -> Expr:
-        args, named = without_lists(name, args, named)
+        name, args, named = by_library.said(name, *without_lists(name, args, named), span)
         name = name.removesuffix("_") if self.words.lacks(name) else name
         if name in ("sort", "argsort") and args and ("descending" in named or len(args) == len(("x", "dim", "down"))):
             down, args, named = orders.ascending(args, named)

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
-from opgen.lang import habits
+from opgen.lang import formulas, habits
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.conversions import chosen_by
-from opgen.lang.foreign import by_steps, of_other_libraries, written
+from opgen.lang.foreign import by_steps, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.inner_products import contracted, in_place, over_batch
+from opgen.lang.joins import LIST
 from opgen.lang.layout import is_open, layout, over_the_rest, spelled
 from opgen.lang.limits import bounded, limited_by
 from opgen.lang.new_axes import are_lined_up
@@ -121,7 +122,7 @@ class Notes(ABC):
             whole = replace(whole, value=self._respelt(whole.value))
         first, *others = sorted(self.found, key=lambda found: found.span.start)
         hints = first.hints
-        foreign, good = of_other_libraries(self.words, whole)
+        foreign, good = _of_other_libraries(self.words, whole)
         elsewhere = foreign.values()
         text = None if whole is None or self.unclear or not good else self._proposal(whole)
         if text is not None:
@@ -250,3 +251,17 @@ class Notes(ABC):
         remember(self.words, made)
         self.made = made
         return unparse_assign(made)
+
+
+def _of_other_libraries(words: Vocabulary, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
+    """What is said of functions that are not there, and whether a line with them builds once that is done."""
+    value = whole.value if isinstance(whole, Assign) else whole
+    foreign = (
+        [c for c in nodes(value) if isinstance(c, Call) and c.name != LIST and words.lacks(c.name)]
+        if value is not None
+        else []
+    )
+    own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
+    more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
+    more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}
+    return {n: f"there is no `{n}` either{more.get(n, '')}" for n in own}, None not in own.values()

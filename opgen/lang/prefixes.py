@@ -39,7 +39,8 @@ def of_r(words: Vocabulary, e: Expr, word: str) -> tuple[str, str] | None:
 
 def hint_of(word: str, arguments: Arguments) -> str:
     """What is said of a method: those that convert do nothing here, unless they round to whole numbers or few bits."""
-    rounded = any(isinstance(a, Name) and a.name in habits.CASTS for a in arguments.given)
+    names = [a.name for a in arguments.given if isinstance(a, Name)]
+    rounded = any(n in habits.CASTS or ((m := habits.DTYPE.fullmatch(n)) and m["whole"]) for n in names)
     return habits.WIDER if word in habits.CONVERTING and not rounded else habits.PREFIXED
 
 

@@ -6,8 +6,7 @@ Text in, lines of help out, spelt with the tensors of the spec.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 
 from opgen.lang.axis_parts import SINGLE, parts_of_axis
 from opgen.lang.commas import between_commas
@@ -25,6 +24,7 @@ _MOMENTS = re.compile(r"=\s*(?:\w+\.)*(?P<fn>var|std)_mean\((?P<given>(?:[^()]|\
 _EXTREME = re.compile(r"=\s*(?P<fn>max|min)(?P<rest>\[\s*\w+\s*\]\(.*\))\s*")
 _BINDERS = re.compile(r"\w+\[([^\[\]]*)\]\(")
 _READ = re.compile(r"(?<!\w)(?P<of>[a-z]\w*)(?:\[(?P<items>(?:[^\[\]]|\[[^\[\]]*\])*)\](?!\()|(?![\w\[(]))")
+_LIMITED = re.compile(r"([a-z]\w*)\s*<\s*([^<>=]+)")  # an index and how far it runs
 _HALVES = ("chunk", "split", "tensor_split", "hsplit")
 
 
@@ -55,30 +55,31 @@ def _both_moments(
     axes = [a for a in keywords if not re.match(r"(unbiased|correction)\s*=|(True|False)$", a)]
     lines: list[str] = []
     for name, fn, given in zip(targets, (call["fn"], "mean"), (keywords, axes), strict=True):
-        value = read(f"{fn}({', '.join([of, *given])})")
+        value = read(f"torch.{fn}({', '.join([of, *given])})")
         if value is None:
             return ()
         whole = spelled(words, value)
         own = layout(words, whole)
         left = f"[{', '.join(own)}]" if own and own != ("...",) else ""
         lines.append(f"`{name}{left} = {unparse(whole)}`")
-    biased = re.search(r"unbiased\s*=\s*False|correction\s*=\s*0|,\s*False\b", call["given"]) is not None
-    told = () if biased else ("`var` divides by the count, without a correction",)
-    return (f"a statement for each: {' and '.join(lines)}", *told)
+    return (f"a statement for each: {' and '.join(lines)}",)
 
 
 def _unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:
     """The same of anything else."""
     value = line[_equals(line) + 1 :].partition("#")[0].strip()
     if len(values := between_commas(value)) == len(targets):
-        stated = (f"`{s}`" for s in map(partial(_stated, words), targets, values))
+        plain, limits = _with_plain_indices(values)
+        stated = (f"`{_stated(words, t, v, limits)}`" for t, v in zip(targets, plain, strict=True))
         return (f"a statement for each: {', '.join(stated)}",)
     if components := _components(words, targets, value):
         return (f"a statement for each component: {', '.join(components)}",)
     extreme = _EXTREME.fullmatch(f"={value}")
     if extreme is not None and len(targets) == 2:
         fn, rest = extreme["fn"], extreme["rest"]
-        first, second = (_stated(words, t, f) for t, f in zip(targets, (f"{fn}{rest}", f"arg{fn}{rest}"), strict=True))
+        first, second = (
+            _stated(words, t, f, {}) for t, f in zip(targets, (f"{fn}{rest}", f"arg{fn}{rest}"), strict=True)
+        )
         return (f"a statement for each: `{first}` and `{second}`",)
     if (places := _places_of(words, targets, value)) is not None:
         return (places,)
@@ -104,6 +105,19 @@ def _unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str
                         for name, f in zip(names, (fn, f"arg{fn}"), strict=True))  # fmt: skip
         return (f"a statement for each: {value} and {place}",)
     return (TUPLE,)
+
+
+def _with_plain_indices(values: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """`x[h < H], x[h + H]` read at plain indices, and how far those run, which is written where they are bound."""
+    limits: dict[str, str] = {}
+
+    def step(m: re.Match[str]) -> str:
+        items = [_LIMITED.fullmatch(item) or item for item in between_commas(m["items"] or "")]
+        limits.update({i[1]: i[2] for i in items if not isinstance(i, str)})
+        shown = (i if isinstance(i, str) else i[1] for i in items)
+        return m[0] if m["items"] is None else f"{m['of']}[{', '.join(shown)}]"
+
+    return [_READ.sub(step, value) for value in values], limits
 
 
 def _letters(words: Vocabulary, of: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -206,12 +220,15 @@ def read_at_letters(words: Vocabulary, value: str) -> tuple[str, tuple[str, ...]
     return spelt, (*free,)
 
 
-def _stated(words: Vocabulary, target: str, value: str) -> str:
-    """`target = value` with the indices at which the value is read, where the target names none."""
+def _stated(words: Vocabulary, target: str, value: str, limits: Mapping[str, str]) -> str:
+    """`target = value` with the indices at which the value is read, where the target names none, and their limits."""
     spelt, free = read_at_letters(words, value)
-    if "[" in target or target in free or ":" in spelt:
-        return f"{target} = {value}"
-    return f"{target}[{', '.join(free)}] = {spelt}" if free and [*free] != ["..."] else f"{target} = {spelt}"
+    name, _, items = target.partition("[")
+    kept = bool(items) or target in free or ":" in spelt
+    left = between_commas(items.rstrip().removesuffix("]")) if kept else free
+    shown = [f"{i} < {limits[i]}" if i in limits else i for i in left]
+    made = f"{name.rstrip()}[{', '.join(shown)}]" if shown and shown != ["..."] else name
+    return f"{target if shown == [*left] and kept else made} = {value if kept else spelt}"
 
 
 def _equals(line: str) -> int:

@@ -18,6 +18,7 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Cast, Lit, Param, walk, where
 from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
+from opgen.lang.conversions import as_integer
 from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.formulas import otherwise
 from opgen.lang.joins import LIST
@@ -152,7 +153,9 @@ def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:
     message, value = f"`{like.name}` is a dtype, and `cast` takes a tensor whose dtype is used", unparse(e.args[0])
     message += "" if integer else ", or `int8` and its like"
     if integer:
-        return f.error("OPG205", message, like.span, f"write `int({value})`, or leave `cast` away")
+        meant = as_integer(e.args[0], like.name)
+        or_not = "" if like.name[-1:].isdigit() else ", or leave `cast` away"
+        return f.error("OPG205", message, like.span, f"write `{unparse(meant or e.args[0])}`{or_not}")
     floats = (name for name, t in f.state.tensors.items() if t.declared and t.kind is Kind.FLOAT)
     tensor = next(floats, None)
     hints = () if tensor is None else (f"write `cast({value}, {tensor})` for the dtype of `{tensor}`",)

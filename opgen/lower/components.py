@@ -1,8 +1,9 @@
 """Statements of vectors without the letter of the component: `acc[i] = sum[j](m[j]*(pos[j] - pos[i]))`, `pos: [N, D]`.
 
 In goes such a statement; out comes the whole of it with one more index, on the left and in each access that lacks it.
-Nothing is proposed where an index in reach may run along the component, where vectors are multiplied, which may be
-meant to be summed, or where others read the result as one without components.
+The components of a square, `d2[i, j] = square(r[i] - r[j])`, are summed. Nothing is proposed where an index in reach
+may run along the component, where vectors are multiplied otherwise, which may be meant to be summed, or where others
+read the result as one without components.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from opgen.diagnostics.model import Span
 from opgen.ir import text
 from opgen.ir.scalar import ONE, Batch, Dim
 from opgen.lang.circles import shift_of
-from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Power, Product, Reduction
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Power, Product, Reduction
 from opgen.lang.picks import picked
-from opgen.lang.unparse import respelled, unparse
+from opgen.lang.unparse import respelled, unparse, unparse_target
 from opgen.lang.walk import nodes, statement_at
 from opgen.lower.completed import runs_over
 from opgen.lower.loose import around
@@ -27,7 +28,10 @@ def with_component(f: Frame, place: Span) -> tuple[str, ...]:
     """The hint with the statement around a place; none where something else is lacking, or meant."""
     s = statement_at(f.decl.forward, place)
     short = [] if s is None else [n for n in nodes(s.value) if isinstance(n, Access) and _is_short(f, n)]
-    if s is None or not short or s.op != "=" or not _is_free(f, s) or not _is_linear(s.value, short):
+    if s is None or not short or s.op != "=":
+        return ()
+    square = None if _is_linear(s.value, short) else _square_of(s.value, short)
+    if not (_is_linear(s.value, short) and _is_free(f, s)) and square is None:
         return ()
     shape = f.state.tensors[short[0].name].shape or ()
     size, wish = text.position(shape[-1]), letters_of(f, shape)[-1]
@@ -41,7 +45,7 @@ def with_component(f: Frame, place: Span) -> tuple[str, ...]:
     again = any(_sizes(f, a).count(size) > 1 for a in short)
     if again or not all(_is_sure(f, short, n) for n in reach):
         return ()
-    if not _agrees(f, s, size) or any(size in runs_over(f, short[0], n) for n in reach):
+    if (square is None and not _agrees(f, s, size)) or any(size in runs_over(f, short[0], n) for n in reach):
         return ()
     taken = {*f.index_names, *own, *bound, *read, *f.state.tensors, *f.state.later, *f.decl.params}
     letter = next((c for c in (wish if isinstance(shape[-1], Dim) else "c", *"dcakmnpqruvw") if c not in taken), None)
@@ -52,7 +56,12 @@ def with_component(f: Frame, place: Span) -> tuple[str, ...]:
     left = ", ".join([*(i.span.text for i in s.target.items or ()), letter])
     guard = "" if s.guard is None else f" if {respelled(s.guard)}"
     line = f"{s.target.name}[{left}] = {respelled(s.value, *parts)}{guard}"
-    return (f"write `{line}`, with an index for the component",)
+    kept = _is_free(f, s) and _agrees(f, s, size) and not (square is not None and around(f, square.span))
+    if square is None or (kept and _is_said_elsewhere(f, s)):
+        return (f"write `{line}`, with an index for the component",)
+    summed = respelled(s.value, (square, f"sum[{letter}]({respelled(square, *parts)})"))
+    over_all = f"write `{unparse_target(s.target)} = {summed}{guard}`, with the sum over the components"
+    return (over_all, *((f"or keep each: `{line}`",) if kept else ()))
 
 
 def by_places(f: Frame, e: Access) -> tuple[str, ...]:
@@ -130,10 +139,28 @@ def _is_free(f: Frame, s: Assign) -> bool:
     return alone and all(isinstance(n, Access) and len(n.items) == len(items) + 1 for n in read)
 
 
+def _is_said_elsewhere(f: Frame, s: Assign) -> bool:
+    """Whether a declared shape or a read of the result tells how many dims it has."""
+    read = (n for o in (*f.decl.forward, *f.decl.backward) for n in nodes(o.value) if isinstance(n, Access | Name))
+    return s.target.name in f.decl.output_shapes or any(n.name == s.target.name for n in read)
+
+
 def _agrees(f: Frame, s: Assign, size: str) -> bool:
     """Whether the shape that is declared of a result, if there is one, has the component."""
     shape = f.decl.output_shapes.get(s.target.name)
     return shape is None or (len(shape) == len(s.target.items or ()) + 1 and text.position(shape[-1]) == size)
+
+
+def _square_of(e: Expr, short: list[Access]) -> Expr | None:
+    """The square of one vector that all of these stand in, whose components are meant to be summed."""
+    found = None
+    for n in nodes(e):
+        match n:
+            case Call(name="square", args=(of,)) | Power(base=of, exponent=Number(value=2)):
+                found = n if all(any(a is x for x in nodes(of)) for a in short) and _is_linear(of, short) else found
+            case _:
+                pass
+    return found
 
 
 def _is_linear(e: Expr, short: list[Access]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang.circles import Step, furthest, is_constant, shift_of
 from opgen.lang.habits import along
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
 from opgen.lang.past import of_its_past
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
@@ -21,6 +21,7 @@ from opgen.lower.recurrence_ahead import table_ahead
 from opgen.lower.recurrence_components import components_go_on
 from opgen.lower.recurrence_ends import target_with_end
 from opgen.lower.recurrence_next import extent_along, from_0, next_elements, to_its_own
+from opgen.lower.recurrence_sums import sum_spelt_out
 from opgen.lower.recurrence_table import MOVED, of_table, without_border
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.start_within import comes_to_it, is_element, is_inside, sized
@@ -207,15 +208,6 @@ def _told_by_calls(d: Declarations, item: Expr | Dots) -> str:
     return next((n for n in moved if n in d.params or n[0].isupper()), "")
 
 
-def _summed_over(d: Declarations, item: Expr | Dots) -> str:
-    """The index of a reduction that an index is moved by, as `p` in `t - p - 1`; empty where there is none."""
-    terms = item.terms[1:] if isinstance(item, Sum) else ()
-    moved = [n.name for _, term in terms for n in nodes(term) if isinstance(n, Name)]
-    reductions = (r for s in (*d.forward, *d.backward) for r in nodes(s.value) if isinstance(r, Reduction))
-    bound = {b.name for r in reductions for b in r.binders if isinstance(b, Binder)}
-    return next((n for n in moved if n in bound), "")
-
-
 def by_number(d: Declarations, e: Access) -> tuple[str, ...]:
     """What is said of an access that goes back by a param or dim, or over all that there has been."""
     s = statement_at(d.forward, e.span)
@@ -270,15 +262,8 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     shown = [_text(i) for i in e.items]
     for told in by_number(d, e):
         return told
-    for place, item in enumerate(e.items):
-        if summed := _summed_over(d, item):
-            shown[place] = f"{_text(item).split()[0]} - 1"
-            again = f"{e.name}[{', '.join(shown)}]"
-            shown[place] = f"{_text(item).split()[0]} - 2"
-            return (
-                f"how far a recurrence goes back is a number in the spec, and no index such as `{summed}`: write the"
-                f" sum out, as in `a[0]*{again} + a[1]*{e.name}[{', '.join(shown)}]`"
-            )
+    if spelt_out := sum_spelt_out(d, e):
+        return spelt_out
     places = [k for k, i in enumerate(e.items) if isinstance(i, Name)]
     if not places:
         return _OTHER

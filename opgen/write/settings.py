@@ -172,8 +172,14 @@ def import_path(out: Path) -> tuple[str, ...]:
 
 
 def importable(out: Path) -> Path:
-    """An output folder, or the one beside it that Python can import where it cannot import this one."""
+    """An output folder, or the one beside it that Python can import where it cannot import this one.
+
+    Names with dots between, as Python writes a package in a package, are folders in one another.
+    """
     whole = Path(os.path.normpath(out))
+    parts = whole.name.split(".")
+    if len(parts) > 1 and all(map(str.isidentifier, parts)):
+        return importable(whole.parent.joinpath(*parts))
     name, known = whole.name, ("torch", "opgen", *sys.stdlib_module_names)
     if not name.isidentifier():
         name = f"_{_word(name)}" if name[:1].isdigit() else _word(name)

@@ -11,7 +11,14 @@ Opgen = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize(
-    ("out", "meant"), [("my-ops", "my_ops"), ("lib/2ops", "lib/_2ops"), ("class", "class_ops"), ("torch", "torch_ops")]
+    ("out", "meant"),
+    [
+        ("my-ops", "my_ops"),
+        ("lib/2ops", "lib/_2ops"),
+        ("mylib.ops", "mylib/ops"),
+        ("class", "class_ops"),
+        ("torch", "torch_ops"),
+    ],
 )
 def test_a_folder_that_python_cannot_import_is_refused(project: Path, opgen: Opgen, out: str, meant: str) -> None:
     code, _, err = opgen("build", "--out", out)

@@ -243,7 +243,7 @@ def test_a_sum_within_groups_has_a_value_for_each_group(written: str, lines: str
 def test_a_recurrence_goes_back_by_numbers_and_no_index(back: str) -> None:
     fields = "inputs: {x: {shape: [T]}, a: {shape: [P]}}"
     (found,) = diagnosed(whole(fields, f"y[t] = x[t] + sum[p](a[p]*y[{back}])"))
-    assert "`a[0]*y[t - 1] + a[1]*y[t - 2]`" in found.hints[0]
+    assert "`a[0] * y[t - 1] + a[1] * y[t - 2]`" in found.hints[0]
     built(whole(fields, "y[t] = x[t] + a[0]*y[t - 1] + a[1]*y[t - 2]"))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
+from opgen.ir.interp import array, run
 from tests.diagnostics.cures import built, diagnosed, said, whole
 
 POS = "inputs: {pos: {shape: [N, D]}, mass: {shape: [N]}}"
@@ -63,7 +65,6 @@ def test_an_access_that_has_positions_as_another_one_reads_the_same_dims() -> No
 @pytest.mark.parametrize(
     ("fields", "lines"),
     [
-        (POS, ("r2[i, j] = mass[j]*(pos[i] - pos[j])**2",)),  # a sum over the components may be meant
         (POS, ("r[i, j] = mass[j]*(pos[i] - pos[j])", "e[i] = sum[j](r[i, j])")),  # which is read without one
         (f"{POS}\noutputs: {{e: {{shape: [N]}}}}", ("e[i] = sum[j](mass[j]*(pos[i] - pos[j]))",)),
         ("inputs: {x: {shape: [N, D]}, w: {shape: [D, E]}}", ("y[n, e] = sum[d](x[n]*w[d, e])",)),
@@ -71,3 +72,48 @@ def test_an_access_that_has_positions_as_another_one_reads_the_same_dims() -> No
 )
 def test_no_index_is_added_where_another_result_may_be_meant(fields: str, lines: tuple[str, ...]) -> None:
     assert not any("component" in str(hint) for d in diagnosed(whole(fields, *lines)) for hint in d.hints)
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "meant", "kept"),
+    [
+        (
+            "inputs: {r: {shape: [N, 3]}}",
+            "y[i, j] = square(r[i] - r[j])",
+            "y[i, j] = sum[c](square(r[i, c] - r[j, c]))",
+            ["y[i, j, c] = square(r[i, c] - r[j, c])"],
+        ),
+        (
+            "inputs: {r: {shape: [N, D]}}",
+            "y[i, j] = sqrt((r[i] - r[j])**2)",
+            "y[i, j] = sqrt(sum[d]((r[i, d] - r[j, d])**2))",
+            ["y[i, j, d] = sqrt((r[i, d] - r[j, d])**2)"],
+        ),
+        (
+            "inputs: {m: {shape: [N]}, r: {shape: [N, 3]}}",
+            "y = 0.5*sum[n](m[n]*r[n]**2)",
+            "y = 0.5*sum[n](m[n]*sum[c](r[n, c]**2))",
+            [],
+        ),
+    ],
+)
+def test_the_components_of_a_square_are_summed(fields: str, line: str, meant: str, kept: list[str]) -> None:
+    assert said(whole(fields, line)) == [meant, *kept]
+    assert len(diagnosed(whole(fields, line))) == 1
+    for one in kept:
+        built(whole(fields, one))
+    r = torch.randn(4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    m = torch.arange(1.0, 5.0, dtype=torch.float64)
+    program = built(whole(fields, meant)).variants[0].program
+    given = {"r": array(r.tolist()), "m": array(m.tolist())}
+    made = run(program, {n: v for n, v in given.items() if f"{n}:" in fields})["y"]
+    apart = (r[:, None] - r[None]).square().sum(-1)
+    expected = {"square(": apart, "sqrt(": apart.sqrt(), "sum[n](": (0.5 * m * r.square().sum(-1)).sum()}
+    torch.testing.assert_close(
+        torch.tensor(made.data, dtype=torch.float64), next(v for k, v in expected.items() if k in line).flatten()
+    )
+
+
+def test_a_square_whose_result_has_the_component_keeps_it() -> None:
+    fields = "inputs: {v: {shape: [N, 3]}}\noutputs: {e: {shape: [N, 3]}}"
+    assert said(whole(fields, "e[n] = v[n]**2")) == ["e[n, c] = v[n, c]**2"]

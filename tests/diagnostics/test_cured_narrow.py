@@ -52,3 +52,31 @@ def test_floats_of_few_bits_are_places_in_a_table(dtype: str) -> None:
 def test_an_input_that_is_only_a_dtype() -> None:
     text = 'op: cured\ninputs: {w: int4}\nforward: "y[n, p] = 2*w[n, p]"\n'
     assert any("unpacked" in str(hint) for hint in diagnosed(text)[0].hints)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least", "most"),
+    [("int4", -8, 7), ("uint4", 0, 15), ("int2", -2, 1), ("uint1", 0, 1), ("uint16", 0, 65535)],
+)
+def test_a_value_that_is_rounded_to_few_bits(dtype: str, least: int, most: int) -> None:
+    fields = "inputs: {w: {shape: [N, K]}, s: {shape: [N]}}"
+    value, read = f"clamp(round(w[n, k] / s[n]), {least}, {most})", "w[n, k]/s[n]"
+    for written in (
+        f"cast({read}, {dtype})",
+        f"{dtype}({read})",
+        f"({read}).to({dtype})",
+        f"({read}).to(torch.{dtype})",
+    ):
+        assert said(whole(fields, f"q[n, k] = {written}"))[-1].removeprefix("q[n, k] = ") == value
+    w, s = np.random.default_rng(0).normal(0, 9, (3, 8)), np.array([0.5, 1.0, 2.0])
+    program = built(whole(fields, f"q[n, k] = {value}")).variants[0].program
+    made = run(program, {"w": array(w.tolist()), "s": array(s.tolist())})["q"]
+    assert made.data == np.clip(np.round(w / s[:, None]), least, most).ravel().tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int", "torch.long", "torch.short"])
+def test_what_is_converted_to_an_integer_is_not_left_as_it_is(dtype: str) -> None:
+    fields = "inputs: {w: {shape: [N]}}"
+    (found,) = diagnosed(whole(fields, f"q[n] = (2*w[n]).to({dtype})"))
+    assert [*found.hints] == ["a function stands before what it is applied to", "write `q[n] = int(2 * w[n])`"]
+    built(whole(fields, "q[n] = int(2 * w[n])"))

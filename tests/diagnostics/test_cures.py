@@ -69,7 +69,7 @@ CASES = [
     (BATCH, "y = x.float().add(y0)", "y[..., d] = x[..., d] + y0[..., d]"),
     (BATCH, "y[..., d] = softmax(x, dim=-1)", "y[..., d] = softmax[d](x[..., d])"),
     (BATCH, "y = ln(x)", "y[..., d] = log(x[..., d])"),
-    (BATCH, "y = x.std(dim=-1)", "y = sqrt(var[d](x[..., d]))"),
+    (BATCH, "y = x.std(dim=-1)", "y = sqrt(var[d](x[..., d]) * D / (D - 1))"),
     (BATCH, "y[...] = x[..., -1]", "y[...] = x[..., D - 1]"),
     (NK, "y = softmax(x, dim=1)", "y[n, k] = softmax[k](x[n, k])"),
     (NK, "y = torch.max(x, dim=0)", "y[k] = max[n](x[n, k])"),

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
+from opgen.lang.aligned import in_order
 from opgen.lang.beside import norm_of
 from opgen.lang.conversions import as_condition, as_mask, as_number, logical
 from opgen.lang.einsum import contraction
@@ -93,6 +94,7 @@ class Meant:
 
     node: Expr
     order: tuple[str, ...] | None = None
+    axes: tuple[str, ...] = ()  # of a reduction over axes: the indices of its body, empty for those that go
 
 
 def called(
@@ -113,11 +115,13 @@ def called(
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
-        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if order := permuted(words, plain, args, turned):
-            return Meant(spelled(words, of), order)
+        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if lined_up := in_order(words, turned, of):
+            orders = (*turned, (lined_up[0], lined_up[1])) if lined_up[1] else turned
+            order = permuted(words, plain, (lined_up[0], *args[1:]), orders)
+            return None if order is None else Meant(spelled(words, lined_up[0]), order)
         case "t" | "transpose", (of, *axes):
             last = {unparse(axis) for axis in axes} == {"-1", "-2"}
-            swapped = transposed(words, of, None if last else 2)
+            swapped = transposed(words, of, None if last else 2, turned)
             return None if swapped is None else Meant(*swapped)
         case "zeros_like" | "ones_like", (_,):
             return Meant(Number(int(plain == "ones_like"), span))
@@ -165,7 +169,7 @@ def called(
             return Meant(without_nan(plain, node), all_of.order) if all_of and isinstance(node, Reduction) else None
         case ("std", (x, *_)) if "std" not in known:
             inner = called(words, "var", args, named, left, turned)
-            return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
+            return None if inner is None else replace(inner, node=Call("sqrt", (inner.node,), span, span))
         case "norm", (x, *more) if name == "norm" and (more or {*named} & {*_ORDERS}):
             return _length(words, x, more, named, left, turned)
         case _:
@@ -246,8 +250,10 @@ def _reduced(
     words: Vocabulary, name: str, body: Expr, axes: Expr | tuple[Expr, ...] | None, left: Sequence[str],
     turned: Sequence[Turned],
 ) -> Meant | None:  # fmt: skip
+    if (lined_up := in_order(words, turned, body)) is None:
+        return None
+    body, own = lined_up
     whole = spelled(words, body)
-    own = next((order for node, order in turned if node is body), None)
     within = [t for t in turned if any(n is t[0] for n in nodes(body))]
     found = own or (order_of(words, within, whole) if axes is not None and within else layout(words, whole))
     if found is None:
@@ -268,7 +274,9 @@ def _reduced(
     if not chosen or (name in ("argmax", "argmin") and len(chosen) > 1):
         return None
     binders = tuple(Dots(body.span) if i == "..." else Binder(i, None, body.span) for i in chosen)
-    return Meant(Reduction(name, binders, whole, body.span, body.span))
+    gone = () if words.reductions[name] else chosen
+    axes = tuple("" if i in gone else i for i in found)
+    return Meant(Reduction(name, binders, whole, body.span, body.span), axes=axes)
 
 
 def _over(words: Vocabulary, name: str, body: Expr, indices: Sequence[Expr]) -> Meant | None:
@@ -316,7 +324,7 @@ def _product(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: S
     if first is None or second is None:
         return None
     made = product(first, second, left)
-    if made is None and second.pairs_rows_of(first) and (other := transposed(words, b, None)) is not None:
+    if made is None and second.pairs_rows_of(first) and (other := transposed(words, b, None, turned)) is not None:
         made = product(first, second, left) if (second := _factor(words, other[0], (*turned, other))) else None
     return None if made is None else Meant(made[0], made[1] or None)
 
@@ -325,6 +333,10 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
     """An operand of a product; one that was made of another notation may have its indices in another order."""
     whole = spelled(words, e)
     order = next((order for node, order in turned if node is e), None)
+    if not isinstance(e, Name | Access | Reduction):
+        if (lined_up := in_order(words, turned, e)) is None:
+            return None
+        whole, order = spelled(words, lined_up[0]), lined_up[1]
     if isinstance(whole, Reduction) and (order is not None or words.reductions.get(whole.name)):
         own = layout(words, whole)
         inner = (o for node, o in turned if sorted(o) == sorted(own) and any(n is node for n in nodes(whole)))
@@ -350,7 +362,7 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
 
 def _distances(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
     """The lengths of the differences of all rows, which are paired as in a product of matrices."""
-    other = transposed(words, b, None)
+    other = transposed(words, b, None, turned)
     made = None if other is None else _product(words, a, other[0], left, (*turned, other))
     if made is None or not isinstance(made.node, Reduction) or not isinstance(made.node.body, Product):
         return None

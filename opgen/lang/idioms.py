@@ -369,6 +369,9 @@ class Idioms(Notes):
         if (made := self.spread_of(name, args, named)) is not None:
             return self.spread_out(made, args)
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
+        if meant is not None and meant.axes:
+            kept = any(k in habits.KEEPING and v != Name("False", span) for k, v in named.items())
+            self.words.axes.append((meant.node, meant.axes if kept else tuple(i for i in meant.axes if i)))
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
             self.results = [r for r in self.results if r[0] not in inner]

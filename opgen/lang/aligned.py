@@ -10,10 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from opgen.lang.joins import LIST
 from opgen.lang.layout import access_at, layout, spelled
 from opgen.lang.nodes import Access, Binder, Call, Expr, Name, Number, Reduction, Text
 from opgen.lang.slices import Extents
-from opgen.lang.spread import size_at
+from opgen.lang.spread import bound_in, size_at
 from opgen.lang.vocabulary import FIRST, SPARE, UNCLEAR, Vocabulary
 from opgen.lang.walk import nodes, operands, rebuild
 
@@ -104,13 +105,15 @@ class _Alignment:
         sizes = [(self._size(part, i), self._size(longest, j)) for i, j in zip(own[::-1], whole[::-1], strict=False)]
         if all(None in pair or pair[0] == pair[1] for pair in sizes):
             return part
-        over = [self._size(longest, i) for i in whole]
-        if not {*own} <= {*whole} or any(over.count(size) > 1 for size, _ in sizes):
+        over = [size_at(self.words, longest.node, i) for i in whole]
+        if not {*own} <= {*whole} or any(over.count(size_at(self.words, part.node, i)) > 1 for i in own):
             raise _UncertainError
         return replace(part, axes=tuple(i if i in (*own, "...") else "" for i in longest.axes))
 
     def _size(self, part: Aligned, index: str) -> Expr | None:
-        return size_at(self.words, part.node, index) if index else None
+        parts = (self.parts.get(a.name_span.start, {}) for a in nodes(part.node) if isinstance(a, Access))
+        cut = next((extents[index] for extents in parts if index in extents), None)
+        return cut or (size_at(self.words, part.node, index) if index else None)
 
     def _together(self, parts: Sequence[Aligned]) -> tuple[str, ...]:
         """The axes of a combination: those of its part with the most of them."""
@@ -133,7 +136,9 @@ class _Alignment:
         if not names.keys().isdisjoint(self.fixed):
             raise _UncertainError
         for start in (a.name_span.start for a in nodes(part.node) if isinstance(a, Access)):
-            if start in self.parts:
+            if start in self.parts and names:
+                if bound_in(part.node):
+                    raise _UncertainError
                 self.parts[start] = {names.get(i, i): size for i, size in self.parts[start].items()}
         return renamed(self.words, part.node, names)
 
@@ -155,6 +160,17 @@ def in_order(words: Vocabulary, orders: Orders, e: Expr) -> tuple[Expr, tuple[st
         return e, order
     made = aligned(words, orders, e)
     return None if made is None or made.axes != made.order else (made.node, made.order)
+
+
+def is_crossed(words: Vocabulary, orders: Orders, e: Expr) -> bool:
+    """Whether the axes of an operand are aligned by place, and stand in another way than by the names of indices."""
+    if isinstance(e, Call) and e.name == LIST:
+        known = [node for node, _ in orders]
+        return any(is_crossed(words, orders, a) for a in e.args if not any(a is node for node in known))
+    if not is_by_place(words, e):
+        return False
+    made, whole = aligned(words, orders, e), spelled(words, e)
+    return made is None or made.node != whole or made.axes != layout(words, whole)
 
 
 def is_by_place(words: Vocabulary, e: Expr) -> bool:

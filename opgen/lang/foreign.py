@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
-from opgen.lang.aligned import in_order
+from opgen.lang.aligned import in_order, is_crossed
 from opgen.lang.beside import norm_of
 from opgen.lang.conversions import as_condition, as_mask, as_number, logical
 from opgen.lang.einsum import contraction
@@ -40,7 +40,6 @@ from opgen.lang.not_nan import NAMES as NOT_NAN
 from opgen.lang.not_nan import over_all, without_nan
 from opgen.lang.permuted import permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
-from opgen.lang.slices import total
 from opgen.lang.taken import TAKING, axis_at, from_0, past_batch_dims, taken, trace
 from opgen.lang.targets import order_of
 from opgen.lang.unparse import unparse
@@ -109,7 +108,7 @@ def called(
     named = {k: v for k, v in named.items() if k not in habits.WITHOUT_MEANING}
     if not args:
         return None
-    span = args[0].span
+    span, crossed = args[0].span, any(is_crossed(words, turned, a) for a in args)
     match plain, args:
         case "max" | "min", (_, _) if name not in ("max", "min", "amax", "amin"):  # maximum, MAX
             return Meant(Call(plain, args, span, span))
@@ -134,11 +133,11 @@ def called(
         case "matmul", (a, b):
             return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors) | (*tensors, Text(value=text)):
-            contracted = contraction(text, tensors)
+            contracted = None if crossed else contraction(text, tensors)
             return None if contracted is None else Meant(*contracted)
         case "cdist", (a, b) if not named:
             return _distances(words, a, b, left, turned)
-        case _, (x, *given) if plain in TAKING and (read := taken(words, plain, x, given, named)) is not None:
+        case _, (x, *given) if plain in TAKING and not crossed and (read := taken(words, plain, x, given, named)):
             return Meant(*read)
         case "masked_fill", (x, mask, value):
             return Meant(Call("where", (as_mask(mask), value, x), span, span))
@@ -192,16 +191,6 @@ def _length(
     if made is None or not isinstance(made.node, Reduction):
         return None
     return replace(made, node=norm_of(made.node, order))
-
-
-def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Name] | None:
-    """The index of a dim that `arange(N)` counts, what it counts, `n + 1` of `arange(1, N + 1)`, and thedim."""
-    first = args[0] if len(args) > 1 else None
-    size = total([(1, args[-1]), *([(-1, first)] if first is not None else [])], args[-1].span) if args else None
-    if not isinstance(size, Name) or not size.name[:1].isupper() or words.knows(size.name.lower()) or len(args) > 2:
-        return None
-    index = Name(words.instead.get(size.name.lower(), size.name.lower()), size.span)
-    return index, index if first is None else total([(1, index), (1, first)], size.span), size
 
 
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.lang import habits
-from opgen.lang.aligned import Aligned, aligned, is_by_place, renamed
+from opgen.lang.aligned import Aligned, aligned, is_by_place, renamed, stated
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.conversions import chosen_by
@@ -92,6 +92,7 @@ class Notes(ABC):
     grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks
     made: Assign | None = None  # the statement that is proposed
     other: Callable[[str], Assign | None] = lambda _: None  # the proposal by another reading
+    keeps: bool = False  # axes that are reduced over stay, with one element
     either: Expr | None = None  # tensors that are joined along the first axis or the last one
     alternatives: list[str] = field(default_factory=list)  # what else the statement that is proposed may stand for
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
@@ -206,7 +207,9 @@ class Notes(ABC):
         self.parts = parts
         if made is None or whole.target.items is None:
             return made
-        left = tuple("..." if isinstance(i, Dots) else i.name for i in whole.target.items if isinstance(i, Binder | Dots))
+        left = tuple(
+            "..." if isinstance(i, Dots) else i.name for i in whole.target.items if isinstance(i, Binder | Dots)
+        )
         if [i == "..." for i in left] != [i == "..." for i in made.order]:
             return None
         names = {i: name for i, name in zip(made.order, left, strict=True) if i != name}
@@ -226,7 +229,8 @@ class Notes(ABC):
         if any(isinstance(n, Name) and self._is_of_storage(n.name) for n in nodes(whole.value)):
             return None
         lined_up = None
-        if is_by_place(self.words, whole.value) and all(isinstance(i, Binder | Dots) for i in whole.target.items or ()):
+        by_place = is_by_place(self.words, whole.value) or (bool(self.words.places) and not stated(whole.value))
+        if by_place and all(isinstance(i, Binder | Dots) for i in whole.target.items or ()):
             if (lined_up := self._aligned(whole)) is None:
                 return None
             whole = replace(whole, value=lined_up.node)

@@ -56,9 +56,9 @@ class _Alignment:
                 letters = self.words.letters.get(name, ())
                 if UNCLEAR in letters:
                     raise _UncertainError
-                read = letters not in ((), ("...",))
+                is_read = letters not in ((), ("...",))
                 axes = tuple("" if i == FIRST else i for i in letters)
-                return Aligned(access_at(name, letters, e) if read else spelled(self.words, e), axes)
+                return Aligned(access_at(name, letters, e) if is_read else spelled(self.words, e), axes)
             case Access():
                 read = spelled(self.words, e)
                 return Aligned(read, self._beside_new_axes(layout(self.words, read)))

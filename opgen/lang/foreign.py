@@ -263,9 +263,8 @@ def _reduced(
     if not chosen or (name in ("argmax", "argmin") and len(chosen) > 1):
         return None
     binders = tuple(Dots(body.span) if i == "..." else Binder(i, None, body.span) for i in chosen)
-    gone = () if words.reductions[name] else chosen
-    axes = tuple("" if i in gone else i for i in found)
-    return Meant(Reduction(name, binders, whole, body.span, body.span), axes=axes)
+    rest = tuple("" if i in chosen and not words.reductions[name] else i for i in found)
+    return Meant(Reduction(name, binders, whole, body.span, body.span), axes=rest)
 
 
 def _over(words: Vocabulary, name: str, body: Expr, indices: Sequence[Expr]) -> Meant | None:

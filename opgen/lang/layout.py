@@ -182,8 +182,8 @@ def transposed(
     """
     order = next((order for node, order in turned if node is e), ())
     if isinstance(e, Access) and len(order) > 1:
-        named = "..." not in order[-2:] and (dims is None or len(order) == dims)
-        return (replace(e), (*order[:-2], order[-1], order[-2])) if named else None
+        is_named = "..." not in order[-2:] and (dims is None or len(order) == dims)
+        return (replace(e), (*order[:-2], order[-1], order[-2])) if is_named else None
     if isinstance(e, Access):
         return _turned(spelled(words, e), dims)
     items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()

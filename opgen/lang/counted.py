@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Binder, Compare, Expr, Name, Reduction
 from opgen.lang.products import reindexed
+from opgen.lang.slices import total
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
@@ -57,3 +58,13 @@ def _of_numbers(words: Vocabulary, ids: Expr, least: Expr | tuple[Expr, ...] | N
 
 def _spare(words: Vocabulary, taken: Sequence[str]) -> str:
     return next(c for c in SPARE if c not in taken and not words.knows(c))
+
+
+def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Name] | None:
+    """The index of a dim that `arange(N)` counts, what it counts, `n + 1` of `arange(1, N + 1)`, and the dim."""
+    first = args[0] if len(args) > 1 else None
+    size = total([(1, args[-1]), *([(-1, first)] if first is not None else [])], args[-1].span) if args else None
+    if not isinstance(size, Name) or not size.name[:1].isupper() or words.knows(size.name.lower()) or len(args) > 2:
+        return None
+    index = Name(words.instead.get(size.name.lower(), size.name.lower()), size.span)
+    return index, index if first is None else total([(1, index), (1, first)], size.span), size

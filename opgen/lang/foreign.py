@@ -6,12 +6,13 @@ Nodes in, nodes out; None where nothing here is meant by it for certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
+from opgen.lang.aligned import in_order, is_crossed
 from opgen.lang.beside import norm_of
 from opgen.lang.by_library import corrected
 from opgen.lang.conversions import as_condition, as_integer, as_mask, as_number, logical
@@ -38,7 +39,6 @@ from opgen.lang.not_nan import NAMES as NOT_NAN
 from opgen.lang.not_nan import over_all, without_nan
 from opgen.lang.permuted import permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
-from opgen.lang.slices import total
 from opgen.lang.taken import TAKING, axis_at, from_0, past_batch_dims, taken, trace
 from opgen.lang.targets import order_of
 from opgen.lang.unparse import unparse
@@ -92,6 +92,7 @@ class Meant:
 
     node: Expr
     order: tuple[str, ...] | None = None
+    axes: tuple[str, ...] = ()  # of a reduction over axes: the indices of its body, empty for those that go
 
 
 def called(
@@ -107,17 +108,19 @@ def called(
     named = {k: v for k, v in named.items() if k not in habits.WITHOUT_MEANING}
     if not args:
         return None
-    span = args[0].span
+    span, crossed = args[0].span, any(is_crossed(words, turned, a) for a in args)
     match plain, args:
         case "max" | "min", (_, _) if name not in ("max", "min", "amax", "amin"):  # maximum, MAX
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
-        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if order := permuted(words, plain, args, turned):
-            return Meant(spelled(words, of), order)
+        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if lined_up := in_order(words, turned, of):
+            orders = (*turned, (lined_up[0], lined_up[1])) if lined_up[1] else turned
+            order = permuted(words, plain, (lined_up[0], *args[1:]), orders)
+            return None if order is None else Meant(spelled(words, lined_up[0]), order)
         case "t" | "transpose", (of, *axes):
             last = {unparse(axis) for axis in axes} == {"-1", "-2"}
-            swapped = transposed(words, of, None if last else 2)
+            swapped = transposed(words, of, None if last else 2, turned)
             return None if swapped is None else Meant(*swapped)
         case "zeros_like" | "ones_like", (_,):
             return Meant(Number(int(plain == "ones_like"), span))
@@ -130,11 +133,11 @@ def called(
         case "matmul", (a, b):
             return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors) | (*tensors, Text(value=text)):
-            contracted = contraction(text, tensors)
+            contracted = None if crossed else contraction(text, tensors)
             return None if contracted is None else Meant(*contracted)
         case "cdist", (a, b) if not named:
             return _distances(words, a, b, left, turned)
-        case _, (x, *given) if plain in TAKING and (read := taken(words, plain, x, given, named)) is not None:
+        case _, (x, *given) if plain in TAKING and not crossed and (read := taken(words, plain, x, given, named)):
             return Meant(*read)
         case "masked_fill", (x, mask, value):
             return Meant(Call("where", (as_mask(mask), value, x), span, span))
@@ -165,23 +168,25 @@ def called(
             return Meant(as_number(x) if plain in habits.CONVERTING else x)
         case _, (x, *_) if plain in NOT_NAN and plain not in known:
             all_of = called(words, over_all(plain), args, named, left, turned)
-            node = None if all_of is None else all_of.node
-            return Meant(without_nan(plain, node), all_of.order) if all_of and isinstance(node, Reduction) else None
+            return _changed(all_of, lambda r: without_nan(plain, r))
         case ("std", (x, *_)) if "std" not in known:
             inner = called(words, "var", args, as_called, left, turned)
-            return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
+            return None if inner is None else replace(inner, node=Call("sqrt", (inner.node,), span, span))
         case "var", _ if less is not None and {*named} <= {*habits.AXES}:
-            made = _known(words, plain, args, named, left, turned)
-            node = corrected(words, made.node, less) if made and isinstance(made.node, Reduction) else None
-            return None if node is None else Meant(node)
+            return _changed(_known(words, plain, args, named, left, turned), lambda r: corrected(words, r, less))
         case "quantile", (x, share, *axis) if {*named} <= {*habits.AXES}:
             made = _known(words, plain, (x, *axis), named, left, turned)
-            node = replace(made.node, further=share) if made and isinstance(made.node, Reduction) else None
-            return None if node is None else Meant(node)
+            return _changed(made, lambda r: replace(r, further=share))
         case "norm", (x, *more) if name == "norm" and (more or {*named} & {*_ORDERS}):
             return _length(words, x, more, named, left, turned)
         case _:
             return _known(words, plain, args, named, left, turned)
+
+
+def _changed(made: Meant | None, change: Callable[[Reduction], Expr | None]) -> Meant | None:
+    """What is meant, with something else in place of its reduction."""
+    node = change(made.node) if made and isinstance(made.node, Reduction) else None
+    return None if made is None or node is None else replace(made, node=node)
 
 
 def _length(
@@ -200,16 +205,6 @@ def _length(
     if made is None or not isinstance(made.node, Reduction):
         return None
     return replace(made, node=norm_of(made.node, order))
-
-
-def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Name] | None:
-    """The index of a dim that `arange(N)` counts, what it counts, `n + 1` of `arange(1, N + 1)`, and thedim."""
-    first = args[0] if len(args) > 1 else None
-    size = total([(1, args[-1]), *([(-1, first)] if first is not None else [])], args[-1].span) if args else None
-    if not isinstance(size, Name) or not size.name[:1].isupper() or words.knows(size.name.lower()) or len(args) > 2:
-        return None
-    index = Name(words.instead.get(size.name.lower(), size.name.lower()), size.span)
-    return index, index if first is None else total([(1, index), (1, first)], size.span), size
 
 
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
@@ -258,8 +253,10 @@ def _reduced(
     words: Vocabulary, name: str, body: Expr, axes: Expr | tuple[Expr, ...] | None, left: Sequence[str],
     turned: Sequence[Turned],
 ) -> Meant | None:  # fmt: skip
+    if (lined_up := in_order(words, turned, body)) is None:
+        return None
+    body, own = lined_up
     whole = spelled(words, body)
-    own = next((order for node, order in turned if node is body), None)
     within = [t for t in turned if any(n is t[0] for n in nodes(body))]
     found = own or (order_of(words, within, whole) if axes is not None and within else layout(words, whole))
     if found is None:
@@ -280,7 +277,8 @@ def _reduced(
     if not chosen or (name in ("argmax", "argmin") and len(chosen) > 1):
         return None
     binders = tuple(Dots(body.span) if i == "..." else Binder(i, None, body.span) for i in chosen)
-    return Meant(Reduction(name, binders, whole, body.span, body.span))
+    rest = tuple("" if i in chosen and not words.reductions[name] else i for i in found)
+    return Meant(Reduction(name, binders, whole, body.span, body.span), axes=rest)
 
 
 def _over(words: Vocabulary, name: str, body: Expr, indices: Sequence[Expr]) -> Meant | None:
@@ -328,7 +326,7 @@ def _product(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: S
     if first is None or second is None:
         return None
     made = product(first, second, left)
-    if made is None and second.pairs_rows_of(first) and (other := transposed(words, b, None)) is not None:
+    if made is None and second.pairs_rows_of(first) and (other := transposed(words, b, None, turned)) is not None:
         made = product(first, second, left) if (second := _factor(words, other[0], (*turned, other))) else None
     return None if made is None else Meant(made[0], made[1] or None)
 
@@ -337,6 +335,10 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
     """An operand of a product; one that was made of another notation may have its indices in another order."""
     whole = spelled(words, e)
     order = next((order for node, order in turned if node is e), None)
+    if not isinstance(e, Name | Access | Reduction):
+        if (lined_up := in_order(words, turned, e)) is None:
+            return None
+        whole, order = spelled(words, lined_up[0]), lined_up[1]
     if isinstance(whole, Reduction) and (order is not None or words.reductions.get(whole.name)):
         own = layout(words, whole)
         inner = (o for node, o in turned if sorted(o) == sorted(own) and any(n is node for n in nodes(whole)))
@@ -362,7 +364,7 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
 
 def _distances(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
     """The lengths of the differences of all rows, which are paired as in a product of matrices."""
-    other = transposed(words, b, None)
+    other = transposed(words, b, None, turned)
     made = None if other is None else _product(words, a, other[0], left, (*turned, other))
     if made is None or not isinstance(made.node, Reduction) or not isinstance(made.node.body, Product):
         return None

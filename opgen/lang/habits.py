@@ -391,6 +391,7 @@ KEYWORDS = (  # names of arguments
     "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "ddof", "out",
     "descending", "stable", "inplace", "decimals", "base", "threshold", "negative_slope", "approximate", *PICKING,
 )  # fmt: skip
-WITHOUT_MEANING = ("keepdim", "keepdims", "unbiased", "correction", "dtype", "inplace", "out")
+KEEPING = ("keepdim", "keepdims")  # axes with one element where they are reduced over
+WITHOUT_MEANING = (*KEEPING, "unbiased", "correction", "dtype", "inplace", "out")
 BY_INDEX = "an axis is named by its index: {0}"
 NO_SUCH = "`{0}` has no such argument: leave it away, or write out what it stands for"

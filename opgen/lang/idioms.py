@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
 from opgen.lang import by_library, habits, library, orders
+from opgen.lang.aligned import is_crossed
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
+from opgen.lang.counted import counted_by
 from opgen.lang.einops import regrouped
-from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
+from opgen.lang.foreign import TURNED, called, is_product, lettered, product_of, renamed
 from opgen.lang.formulas import CALLS, substituted
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups, without_axis
 from opgen.lang.joins import JOINING, STACKING, joined, side_by_side, without_lists
@@ -60,7 +62,8 @@ class Idioms(Notes):
                 self.note(span, message, f"it is called `{word.lower()}`")
                 return Name(word.lower(), span)
             self.note(span, message, "functions have no prefix")
-            text = None if arguments.named else substituted(word, arguments.given)
+            crossed = any(is_crossed(self.words, self.results, a) for a in arguments.given)
+            text = None if arguments.named or crossed else substituted(word, arguments.given)
             if text is not None and (found := self.again(text, self)) is not None:
                 return found
             return self.called(word, arguments.given, arguments.named, span)
@@ -360,22 +363,26 @@ class Idioms(Notes):
             return counts[1]
         if name == "unsqueeze" and len(args) == 2 and (read := stretched(self.words, *args, self.left)) is not None:
             return read
-        if (axes := regrouped(self.words, name, args, named)) is not None:
+        crossed = any(is_crossed(self.words, self.results, a) for a in args)
+        if not crossed and (axes := regrouped(self.words, name, args, named)) is not None:
             node, order = lettered(axes.node, axes.order, self.left)
             if order == axes.order:
                 self.parts[axes.start] = axes.extents
                 self.results.append((node, order))
                 return node
-        if (made := self.spread_of(name, args, named)) is not None:
+        if not crossed and (made := self.spread_of(name, args, named)) is not None:
             return self.spread_out(made, args)
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
+        if meant is not None and meant.axes:
+            kept = self.keeps or any(k in habits.KEEPING and v != Name("False", span) for k, v in named.items())
+            self.words.axes.append((meant.node, meant.axes if kept else tuple(i for i in meant.axes if i)))
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
             self.results = [r for r in self.results if r[0] not in inner]
         ordered = meant is None and self.takes_more(name) and bool(args)
         if ordered and note_order(self, name, args[0], None, args[1:], named):
             return Name(name, span)
-        text = self.written_out(name, args, named) if meant is None else None
+        text = self.written_out(name, args, named) if meant is None and not crossed else None
         if text is not None and (found := self.again(text, self)) is not None:
             self.counted = [c for c in self.counted if not any(c is a for a in args)]
             return found

@@ -173,8 +173,17 @@ def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
         yield from bare(words, part)
 
 
-def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
-    """A tensor whose last two axes change places (its only ones, where it has `dims`), with its indices in order."""
+def transposed(
+    words: Vocabulary, e: Expr, dims: int | None, turned: Sequence[tuple[Expr, tuple[str, ...]]] = ()
+) -> tuple[Expr, tuple[str, ...]] | None:
+    """A tensor whose last two axes change places (its only ones, where it has `dims`), with its indices in order.
+
+    `turned`: nodes whose axes have another order than their indices, with that order.
+    """
+    order = next((order for node, order in turned if node is e), ())
+    if isinstance(e, Access) and len(order) > 1:
+        is_named = "..." not in order[-2:] and (dims is None or len(order) == dims)
+        return (replace(e), (*order[:-2], order[-1], order[-2])) if is_named else None
     if isinstance(e, Access):
         return _turned(spelled(words, e), dims)
     items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()
@@ -197,6 +206,7 @@ def read_ahead(words: Vocabulary, statement: str) -> None:
     """Note what the text of a statement says of its indices, before it is read; what the last one said goes."""
     words.places.clear()
     words.doubts.clear()
+    words.axes.clear()
     words.along, words.unsliced = _along(words, statement), _unsliced(statement.partition("=")[2])
 
 

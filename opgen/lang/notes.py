@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.lang import formulas, habits
+from opgen.lang.aligned import Aligned, aligned, is_by_place, renamed, stated
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.conversions import chosen_by
@@ -92,6 +93,7 @@ class Notes(ABC):
     grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks
     made: Assign | None = None  # the statement that is proposed
     other: Callable[[str], Assign | None] = lambda _: None  # the proposal by another reading
+    keeps: bool = False  # axes that are reduced over stay, with one element
     either: Expr | None = None  # tensors that are joined along the first axis or the last one
     alternatives: list[str] = field(default_factory=list)  # what else the statement that is proposed may stand for
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
@@ -199,6 +201,21 @@ class Notes(ABC):
                 return False
         return True
 
+    def _aligned(self, whole: Assign) -> Aligned | None:
+        """The value with its axes aligned by place, at the indices of the target; None where that is not certain."""
+        parts = {**self.parts}
+        made = aligned(self.words, self.results, whole.value, (*self.runs, *self.moved), parts)
+        self.parts = parts
+        if made is None or whole.target.items is None:
+            return made
+        left = tuple(
+            "..." if isinstance(i, Dots) else i.name for i in whole.target.items if isinstance(i, Binder | Dots)
+        )
+        if [i == "..." for i in left] != [i == "..." for i in made.order]:
+            return None
+        names = {i: name for i, name in zip(made.order, left, strict=True) if i != name}
+        return Aligned(renamed(self.words, made.node, names), left)
+
     def _contracted(self, target: Target, value: Expr) -> tuple[Target, Expr] | None:
         """The sides with the product of rows that is meant."""
         own = target.items is None or all(isinstance(i, Binder | Dots) for i in target.items)
@@ -212,6 +229,12 @@ class Notes(ABC):
             return None if self.parts or self.counted else unparse(whole)
         if any(isinstance(n, Name) and self._is_of_storage(n.name) for n in nodes(whole.value)):
             return None
+        lined_up = None
+        by_place = is_by_place(self.words, whole.value) or (bool(self.words.places) and not stated(whole.value))
+        if by_place and all(isinstance(i, Binder | Dots) for i in whole.target.items or ()):
+            if (lined_up := self._aligned(whole)) is None:
+                return None
+            whole = replace(whole, value=lined_up.node)
         meant = chosen_by(spelled(self.words, whole.value))
         value, target = over_the_rest(meant, frozenset(self.left)), whole.target
         if not are_lined_up(self.words, value):
@@ -220,7 +243,8 @@ class Notes(ABC):
         if (summed := self._contracted(target, value)) is not None:
             target, value = summed
         elif target.items is None or (self.grown and {*self.grown} <= free):
-            items = self.grown or order_of(self.words, self.results, value, self.runs)
+            found = lined_up.order if lined_up else order_of(self.words, self.results, value, self.runs)
+            items = self.grown or found
             items = in_place(self.written, items) if items and self.written else items
             if items is None:
                 return None

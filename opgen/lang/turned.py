@@ -19,9 +19,10 @@ def turned_round(notes: Notes, of: Expr, dims: int | None) -> Expr | None:
     """A value whose last axes change places; a vector has one, and stays. None where its axes are not known."""
     if _rank(notes, of) == 1:
         return of
-    made = transposed(notes.words, of, dims)
+    made = transposed(notes.words, of, dims, notes.results)
     if made is None:
         return None
+    notes.results = [r for r in notes.results if r[0] is not of]
     notes.results.append(made)
     notes.ranks.append((made[0], 2, False))
     return made[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from opgen.lang.nodes import Assign
+from opgen.lang.nodes import Assign, Expr
 
 UNCLEAR = "?"  # a size that was not understood
 FIRST = "0"  # where a tensor of one element is read
@@ -48,6 +48,7 @@ class Vocabulary:
     along: dict[str, frozenset[str]] = field(default_factory=dict)  # sizes that the statement reads an index along
     unsliced: frozenset[str] = frozenset()  # indices that it reads, and beside no slice
     places: dict[str, int] = field(default_factory=dict)  # of indices that stand beside new axes, from behind
+    axes: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # of reductions; empty: one element
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
     left: Sequence[str] = ()  # the indices of the target at hand
     bound: Sequence[str] = ()  # those of the reductions around what is read

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from opgen.diagnostics.suggest import counted, listed
+from opgen.lang.aligned import aligned, is_by_place
 from opgen.lang.by_place import Places, by_place, placed
 from opgen.lang.layout import bare, lacks_batch, layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Reduction, Target, Unary
@@ -164,6 +166,7 @@ def _read_whole(
     if any(isinstance(c, Call) and not words.has(c.name) for c in everything):
         return {}
     found: dict[Name, tuple[str, ...]] = {}
+    sure = not is_by_place(words, s.value) or aligned(words, (), s.value) is not None
     for name in {n.name: n for n in reversed([*bare(words, s.value)])}.values():
         if name.name in indices or name.name in left:
             continue  # an index that hides it
@@ -175,12 +178,22 @@ def _read_whole(
             for i, size in zip(letters, words.shapes.get(name.name, ("...",) * len(letters)), strict=True)
         ]
         by = places.get(name.name, ()) if at == [*letters] else ()
+        by = by or (() if sure else _either(words, s, name.name))
         reads = [f"`{name.name}[{', '.join(i)}]`" for i in by or (at,)]
         hints = [f"write {' or '.join(reads)}"]
         if {*at} == {FIRST}:
             hints.append(f"or declare one number as what it is: `{name.name}: {{shape: []}}`")
         found[name] = (*hints,)
     return found
+
+
+def _either(words: Vocabulary, s: Assign, name: str) -> Places:
+    """The indices of the tensor with the most dims at which a smaller one may be read, where its place is not told."""
+    largest = max((n.name for n in bare(words, s.value)), key=lambda n: len(words.letters[n]))
+    axes = [*zip(words.letters[largest], words.shapes.get(largest, ()), strict=False)]
+    shape = words.shapes.get(name, ())
+    fits = (at for at in combinations(axes, len(shape)) if [size for _, size in at] == [*shape])
+    return tuple(tuple(i for i, _ in at) for at in fits)
 
 
 def _position_beside(words: Vocabulary, s: Assign, index: str, size: str) -> str:

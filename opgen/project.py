@@ -27,7 +27,7 @@ from opgen.write.compare import Change, Status, Unit, compare, done, read_manife
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, spec_label
 from opgen.write.refused import edited, foreign_files
-from opgen.write.settings import command, namespace_of, second_order_of
+from opgen.write.settings import are_operators, command, namespace_of, second_order_of
 from opgen.write.writer import clear_away, commit, exclusive
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _built(
                     rendered.append((spec, unit))
             elif _claim(run, spec, op):
                 run.fresh.append(op)
-    if _in_one_namespace(run, run.paths):
+    if _in_one_namespace(run, run.paths) and _named_rightly(run):
         _write_all(run, [r for r in rendered if r[1].folder not in run.unwritten])
     else:
         run.unwritten += [unit.folder for _, unit in rendered]
@@ -274,6 +274,13 @@ def _in_one_namespace(run: _Run, paths: Sequence[Path]) -> bool:
             ],
         )
     return not others
+
+
+def _named_rightly(run: _Run) -> bool:
+    """Refuse settings that name an operator almost; where a spec has mistakes, its name is not known."""
+    if not run.second_order or run.bag.has_errors:
+        return True
+    return are_operators(run.out, [*run.ops, *(op for op, _ in _generated(run.out))], run.bag)
 
 
 def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:

@@ -22,13 +22,14 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
 from opgen.diagnostics.model import Bag, Source, Span, UserError
+from opgen.diagnostics.suggest import closest
 from opgen.write.paths import GENERATED, project_folder
 
 T = TypeVar("T")
@@ -93,8 +94,9 @@ _FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a
 class Settings:
     """What a project states; None for what it leaves to opgen.
 
-    Paths are as they would be written from the current folder; `specs_place` is where the file names them; `project`
-    is the table `[project]`, and `root` its folder, where there is one.
+    Paths are as they would be written from the current folder; `specs_place` is where the file names them, and
+    `second_order_place` where it names operators; `project` is the table `[project]`, and `root` its folder, where
+    there is one.
     """
 
     namespace: str | None = None
@@ -107,6 +109,7 @@ class Settings:
     isa: tuple[str, ...] = ()
     cuda: tuple[str, ...] = ()
     second_order: tuple[str, ...] = ()
+    second_order_place: Span | None = None
 
     @property
     def name(self) -> str:
@@ -148,6 +151,17 @@ def namespace_of(out: Path, given: str | None, bag: Bag) -> tuple[str, bool]:
 def second_order_of(out: Path) -> tuple[str, ...]:
     """The operators whose second order has kernels; what is wrong with the settings is told of the namespace."""
     return _settings(out, Bag()).second_order
+
+
+def are_operators(out: Path, known: Sequence[str], bag: Bag) -> bool:
+    """Whether no name under `second_order` is nearly that of an operator, and none's; a mistake where one is."""
+    stated = _settings(out, Bag())
+    others = [op for op in known if op not in stated.second_order]
+    slips = [(n, near) for n in stated.second_order if n not in known and (near := closest(n, others)) is not None]
+    for name, near in slips:
+        hints = [f"did you mean `{near}`?"]
+        bag.error("OPG508", f"no operator is called '{name}'", stated.second_order_place, hints=hints)
+    return not slips
 
 
 def usable(namespace: str) -> bool:
@@ -253,6 +267,7 @@ def _settings(out: Path, bag: Bag) -> Settings:
         isa=_words(values.get("isa")),
         cuda=_words(values.get("cuda")),
         second_order=_words(values.get("second_order")),
+        second_order_place=_place(source, "second_order"),
     )
 
 

@@ -300,3 +300,20 @@ def test_commands_name_no_folder_that_the_project_states(tmp_path: Path, monkeyp
     Path("pyproject.toml").write_text('[tool.opgen]\nout = "lib/ops"\n')
     assert command("compile", out=Path("lib/ops")) == "opgen compile"
     assert command("compile", out=Path("generated")) == "opgen compile --out generated"
+
+
+def test_a_misspelt_operator_is_refused_where_second_order_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project(tmp_path, '[tool.opgen]\nsecond_order = ["wel", "elsewhere"]\n'))
+    Path("specs").mkdir()
+    Path("specs/well.yaml").write_text("op: well\ninputs: [x]\nforward: y = x**3\n")
+    assert run(["build"]) == 1
+    told = capsys.readouterr().err
+    assert "no operator is called 'wel'" in told
+    assert "did you mean `well`?" in told
+    assert "pyproject.toml:2:1" in told
+    assert not Path("generated/well").exists()
+    Path("pyproject.toml").write_text('[tool.opgen]\nsecond_order = ["well", "elsewhere"]\n')
+    assert run(["build"]) == 0
+    assert Path("generated/well/csrc/second/well.cpp").exists()

@@ -10,6 +10,7 @@
 
 #include "opgen_abi.h"
 #include "opgen_dispatch.h"
+#include "opgen_matrices.h"
 #include "opgen_memory.h"
 
 namespace opgen {
@@ -47,6 +48,18 @@ class __attribute__((visibility("hidden"))) Product {
     const bool batched = groups_[batches].size != 1;
     if (!fits_ || (batched && bias != nullptr)) return std::nullopt;
     const Tensor out = empty(sizes_, type, operands_[0]->device());
+    const bool fits_bias = bias == nullptr || (bias->dim() == 1 && bias->size(0) == groups_[columns].size &&
+                                               bias->stride(0) == 1 && groups_[columns].strides[result] == 1);
+    const MatrixProduct own{type,
+                            groups_[batches].size,
+                            groups_[rows].size,
+                            groups_[columns].size,
+                            groups_[inner].size,
+                            of(*operands_[left], left, rows, inner),
+                            of(*operands_[right], right, inner, columns),
+                            of(out, result, rows, columns),
+                            bias == nullptr ? nullptr : bias->const_data_ptr()};
+    if (fits_bias && multiplied(own)) return out;
     // A result that lies by columns is the product of the other one's columns with these rows: by rows, in 16 bits too,
     // torch multiplies fast.
     const bool turned = bias == nullptr && groups_[columns].strides[result] > groups_[rows].strides[result];
@@ -140,6 +153,11 @@ class __attribute__((visibility("hidden"))) Product {
       }
     }
     group.size *= index.size;
+  }
+
+  Matrix of(const Tensor& tensor, Part part, Kind down, Kind along) const {
+    return {const_cast<void*>(tensor.const_data_ptr()), groups_[batches].strides[part], groups_[down].strides[part],
+            groups_[along].strides[part]};
   }
 
   Tensor matrix(const Tensor& tensor, Part part, Kind down, Kind along) const {

@@ -73,24 +73,28 @@ def group_norm_backward(
     batch = grad_output.shape[:-2]
     if needs_input_grad[0]:
         difference = input - take(mu.mT, c // S).mT
+        grad_rstd_sum = as_rows(grad_output * difference, 2).sum(0)
+        grad_mu_sum = as_rows(grad_output, 2).sum(0)
+        rstd_picked = take(rstd.mT, c // S).mT
+        scaled_grad = grad_output * rstd_picked
         if weight is not None:
-            grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
-        else:
-            grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
-        grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
-        grad_variance_ = -0.5 * grad_rstd * rstd**3
-        scaled_grad = grad_output * take(rstd.mT, c // S).mT
-        if weight is not None:
+            update = grad_rstd_sum * weight
+            grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, update.mT).mT
+            update_2 = -(grad_mu_sum * rstd_picked * weight)
+            grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, update_2.mT).mT
             scaled_grad = scaled_grad * weight
-        grad_mu_rows = as_rows(-scaled_grad, 2).sum(0)
-        grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_mu_rows.mT).mT
+        else:
+            grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_sum.mT).mT
+            update = -(grad_mu_sum * rstd_picked)
+            grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, update.mT).mT
+        grad_variance_ = -0.5 * grad_rstd * rstd**3
         ratio = 2 * take(grad_variance_.mT, c // S).mT * difference / (S * math.prod(batch))
         grad_input = scaled_grad + ratio + take(grad_mu.mT, c // S).mT / (S * math.prod(batch))
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         difference_2 = input.mT - take(mu.mT, c // S)
-        rstd_picked = take(rstd.mT, c // S)
-        grad_weight = as_rows(grad_output * difference_2.mT * rstd_picked.mT, 2).sum((0, -2))
+        rstd_picked_2 = take(rstd.mT, c // S)
+        grad_weight = as_rows(grad_output * difference_2.mT * rstd_picked_2.mT, 2).sum((0, -2))
         grad_weight = grad_weight.to(dtype)
     if needs_input_grad[2]:
         grad_bias = as_rows(grad_output, 2).sum((0, -2)).to(dtype)

@@ -130,126 +130,115 @@ def group_norm_second(
     N = grad_grad_input.shape[0]
     power = rstd**3
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
+    grad_grad_mu_sum_1 = as_rows(grad_grad_input, 2).sum(0)
     batch = grad_output.shape[:-2]
-    grad_grad_mu_rows = as_rows(grad_grad_input / (S * math.prod(batch)), 2).sum(0)
-    grad_grad_mu = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, grad_grad_mu_rows.mT).mT
-    update = 2 * grad_grad_input * difference / (S * math.prod(batch))
-    position_7 = c // S
-    grad_grad_variance__rows_4 = as_rows(update, 2).sum(0)
-    grad_grad_variance_ = grad_grad_input.new_zeros(N, G).mT
+    scaled_grad = grad_grad_mu_sum_1 / (S * math.prod(batch))
+    grad_grad_variance__sum = as_rows(grad_grad_input * difference, 2).sum(0)
     if weight is not None:
-        position = c // S
-        grad_grad_variance_ = add_at(grad_grad_variance_, position, grad_grad_variance__rows_4.mT).mT
-    else:
-        grad_grad_variance_ = add_at(grad_grad_variance_, position_7, grad_grad_variance__rows_4.mT).mT
-    if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
-        difference_2 = input.mT - take(mu.mT, c // S)
-        rstd_picked = take(rstd.mT, c // S)
+        update_2 = grad_grad_input.new_zeros(N, C) if math.prod(batch) == 0 else scaled_grad
+        grad_grad_mu = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_2.mT).mT
+        scaled_grad_2 = 2 * grad_grad_variance__sum
+        ratio = scaled_grad_2 / (S * math.prod(batch))
+        update_3 = grad_grad_input.new_zeros(N, C) if math.prod(batch) == 0 else ratio
+        grad_grad_variance_ = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_3.mT).mT
+        grad_grad_rstd = -0.5 * grad_grad_variance_ * power
+    if needs_input_grad[1] or needs_input_grad[2]:
+        grad_rstd_sum = as_rows(grad_output * difference, 2).sum(0)
+        grad_mu_sum = as_rows(grad_output, 2).sum(0)
+        if weight is not None:
+            rstd_picked_2 = take(rstd.mT, c // S)
     if needs_input_grad[0] or needs_input_grad[1]:
-        grad_grad_mu_picked = take(grad_grad_mu.mT, c // S).mT
-        rstd_picked_2 = take(rstd.mT, c // S).mT
-    grad_grad_rstd = -0.5 * grad_grad_variance_ * power
-    if needs_input_grad[0] or needs_input_grad[1]:
-        grad_grad_rstd_picked = take(grad_grad_rstd.mT, c // S).mT
+        if weight is not None:
+            grad_grad_mu_picked = take(grad_grad_mu.mT, c // S).mT
+            grad_grad_rstd_sum = take(grad_grad_rstd.mT, c // S).mT * weight
+            grad_grad_rstd_picked = grad_grad_rstd_sum
+        rstd_picked = take(rstd.mT, c // S).mT
+        if weight is None:
+            grad_grad_mu_2 = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, scaled_grad.mT).mT
+            grad_grad_mu_picked = take(grad_grad_mu_2.mT, c // S).mT
+            update_2 = 2 * grad_grad_variance__sum / (S * math.prod(batch))
+            grad_grad_mu = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_2.mT).mT
+            grad_grad_rstd = -0.5 * grad_grad_mu * power
+            grad_grad_rstd_picked = take(grad_grad_rstd.mT, c // S).mT
+            grad_grad_rstd_sum = grad_grad_rstd_picked
     if needs_input_grad[0]:
         if weight is not None:
-            scaled_grad_6 = grad_grad_weight * difference * rstd_picked_2
-            if grad_grad_bias is not None:
-                scaled_grad_8 = grad_grad_input * rstd_picked_2 * weight
-            scaled_grad_7 = grad_grad_rstd_picked * difference * weight
-            if grad_grad_bias is not None:
-                total_2 = grad_grad_bias + scaled_grad_6 + scaled_grad_8 + scaled_grad_7
-            else:
-                total_2 = scaled_grad_6 + grad_grad_input * rstd_picked_2 * weight + scaled_grad_7
-            grad_grad_output = total_2 - grad_grad_mu_picked * rstd_picked_2 * weight
-        else:
+            grad_grad_mu_sum = -(grad_grad_mu_picked * rstd_picked * weight)
+            scaled_grad_3 = grad_grad_weight * difference * rstd_picked
+            scaled_grad_4 = grad_grad_input * rstd_picked * weight
             scaled_grad_5 = grad_grad_rstd_picked * difference
             if grad_grad_bias is not None:
-                total = grad_grad_bias + grad_grad_input * rstd_picked_2 + scaled_grad_5
-            else:
-                total = grad_grad_input * rstd_picked_2 + scaled_grad_5
-            grad_grad_output = total - grad_grad_mu_picked * rstd_picked_2
+                total_2 = grad_grad_bias + scaled_grad_3 + scaled_grad_4
+                grad_grad_output = total_2 + grad_grad_mu_sum + scaled_grad_5
+        else:
+            grad_grad_mu_sum = -(grad_grad_mu_picked * rstd_picked)
+            scaled_grad_2 = grad_grad_rstd_sum * difference
+            if grad_grad_bias is not None:
+                scaled_grad_3 = grad_grad_input * rstd_picked
+                grad_grad_output = grad_grad_bias + scaled_grad_3 + grad_grad_mu_sum + scaled_grad_2
+        if weight is not None and grad_grad_bias is None:
+            grad_grad_output = scaled_grad_3 + scaled_grad_4 + grad_grad_mu_sum + scaled_grad_5
+        elif grad_grad_bias is None:
+            grad_grad_output = grad_grad_input * rstd_picked + grad_grad_mu_sum + scaled_grad_2
         grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         if weight is not None:
-            grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
-            grad_rstd_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            update_3 = grad_grad_input * grad_output * weight
+            update = grad_rstd_sum * weight
+            grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, update.mT).mT
+            difference_2 = input.mT - take(mu.mT, c // S)
+            grad_rstd_grad_weight_sum = as_rows(grad_output * difference_2.mT, 2).sum(0).mT
+            update_4 = grad_rstd_grad_weight_sum * grad_grad_weight.unsqueeze(-1)
+            grad_rstd_grad_weight = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_4).mT
+            grad_rstd_grad_input_sum = as_rows(grad_grad_input * grad_output, 2).sum(0)
+            update_5 = grad_rstd_grad_input_sum * weight
+            grad_rstd_grad_input = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_5.mT).mT
+            grad_mu_grad_weight_sum = as_rows(grad_output, 2).sum(0).mT
+            update_7 = -(grad_mu_grad_weight_sum * grad_grad_weight.unsqueeze(-1) * rstd_picked_2)
+            grad_mu_grad_weight = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_7).mT
+        else:
+            grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_sum.mT).mT
+            update_3 = grad_grad_input * grad_output
+            position = c // S
             grad_rstd_grad_input_rows_4 = as_rows(update_3, 2).sum(0)
-            grad_mu_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            position_6 = c // S
-        position_2 = c // S
-        position_3 = c // S
-        grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
-        position_4 = c // S
-        grad_rstd_grad_mu = grad_grad_input.new_zeros(N, G).mT
-        position_5 = c // S
-        grad_mu_grad_input = grad_grad_input.new_zeros(N, G).mT
-        grad_mu_grad_rstd = grad_grad_input.new_zeros(N, G).mT
-        if weight is None:
-            grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
-            update_2 = grad_grad_input * grad_output
-        grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
+            grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
+            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position, grad_rstd_grad_input_rows_4.mT).mT
         grad_variance_ = -0.5 * grad_rstd * power
         grad_variance__picked = take(grad_variance_.mT, c // S).mT
-        update_6 = -2 * grad_grad_input * grad_variance__picked / (S * math.prod(batch))
-        grad_mu_grad_input_rows_4 = as_rows(update_6, 2).sum(0)
-        ratio = 2 * grad_grad_input * grad_variance__picked / (S * math.prod(batch))
+        update_8 = -2 * grad_grad_mu_sum_1 * grad_variance__picked / (S * math.prod(batch))
+        grad_mu_grad_input = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_8.mT).mT
+        ratio_2 = 2 * grad_grad_input * grad_variance__picked / (S * math.prod(batch))
         if weight is not None:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_3, grad_rstd_grad_input_rows_4.mT).mT
-            grad_mu_grad_input = add_at(grad_mu_grad_input, position_6, grad_mu_grad_input_rows_4.mT).mT
-        else:
-            scaled_grad_3 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
-            grad_mu_grad_input = add_at(grad_mu_grad_input, position_4, grad_mu_grad_input_rows_4.mT).mT
-        if weight is not None:
-            update_2 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_2
-            update_5 = -(grad_grad_weight.unsqueeze(-1) * grad_output.mT * rstd_picked)
-            grad_mu_grad_weight_rows_4 = as_rows(update_5, 2).sum(0)
-            grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_5, grad_mu_grad_weight_rows_4).mT
-        grad_rstd_grad_weight_rows_4 = as_rows(update_2, 2).sum(0)
-        if weight is not None:
-            grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position_2, grad_rstd_grad_weight_rows_4).mT
-        else:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_weight_rows_4.mT).mT
-        if weight is not None:
-            update_4 = -(grad_grad_mu_picked * grad_output * weight)
-            grad_rstd_grad_mu_rows_4 = as_rows(update_4, 2).sum(0)
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_4, grad_rstd_grad_mu_rows_4.mT).mT
+            update_6 = -(grad_grad_mu_picked * grad_mu_sum * weight)
+            grad_rstd_grad_mu = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_6.mT).mT
             total = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
             grad_variance__1 = -0.5 * (total - 1.5 * grad_grad_variance_ * grad_rstd * rstd**2) * power
-            scaled_grad_9 = grad_grad_weight * grad_output * rstd_picked_2
+            update_9 = -(grad_mu_sum * grad_grad_rstd_picked)
+            grad_mu_grad_rstd_sum = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_9.mT).mT
+            grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd_sum
+            scaled_grad_6 = grad_grad_weight * grad_output * rstd_picked
+            scaled_grad_7 = grad_grad_rstd_picked * grad_output
         else:
-            update_3 = -(grad_grad_mu_picked * grad_output)
-            grad_rstd_grad_input_rows_4 = as_rows(update_3, 2).sum(0)
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_3, grad_rstd_grad_input_rows_4.mT).mT
-            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - scaled_grad_3) * power
-        ratio_2 = 2 * take(grad_variance__1.mT, c // S).mT * difference / (S * math.prod(batch))
-        scaled_grad = grad_grad_rstd_picked * grad_output
+            update_4 = -(grad_grad_mu_picked * grad_mu_sum)
+            grad_rstd_grad_mu_2 = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_4.mT).mT
+            scaled_grad_10 = 1.5 * grad_grad_mu * grad_rstd * rstd**2
+            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu_2 - scaled_grad_10) * power
+            update_6 = -(grad_mu_sum * grad_grad_rstd_sum)
+            grad_rstd_grad_mu = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, update_6.mT).mT
+            grad_mu_1 = grad_mu_grad_input + grad_rstd_grad_mu
+            scaled_grad_4 = grad_grad_rstd_sum * grad_output
+        ratio_3 = 2 * take(grad_variance__1.mT, c // S).mT * difference / (S * math.prod(batch))
+        scaled_grad_8 = take(grad_mu_1.mT, c // S).mT / (S * math.prod(batch))
         if weight is not None:
-            scaled_grad = scaled_grad * weight
-        update_7 = -scaled_grad
-        grad_mu_grad_rstd_rows_4 = as_rows(update_7, 2).sum(0)
-        if weight is not None:
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_7, grad_mu_grad_rstd_rows_4.mT).mT
-            grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
+            grad_input = scaled_grad_6 + ratio_2 + scaled_grad_7 + ratio_3 + scaled_grad_8
         else:
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_5, grad_mu_grad_rstd_rows_4.mT).mT
-            grad_mu_1 = grad_mu_grad_input + grad_mu_grad_rstd
-        scaled_grad_10 = take(grad_mu_1.mT, c // S).mT / (S * math.prod(batch))
-        if weight is not None:
-            grad_input = scaled_grad_9 + ratio + scaled_grad + ratio_2 + scaled_grad_10
-        else:
-            grad_input = ratio + scaled_grad + ratio_2 + scaled_grad_10
+            grad_input = ratio_2 + scaled_grad_4 + ratio_3 + scaled_grad_8
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
-        scaled_grad_11 = grad_grad_input.mT * grad_output.mT * rstd_picked
-        grad_weight_grad_input = as_rows(scaled_grad_11, 2).sum((0, -1))
+        scaled_grad_9 = grad_grad_input.mT * grad_output.mT * rstd_picked_2
+        grad_weight_grad_input = as_rows(scaled_grad_9, 2).sum((0, -1))
         grad_grad_mu_picked_2 = take(grad_grad_mu.mT, c // S)
-        scaled_grad_12 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
-        grad_weight_grad_mu_sum = as_rows(scaled_grad_12, 2).sum((0, -1))
-        grad_grad_rstd_picked_2 = take(grad_grad_rstd.mT, c // S)
-        scaled_grad_13 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2
-        grad_weight_grad_rstd = as_rows(scaled_grad_13, 2).sum((0, -1))
+        grad_weight_grad_mu_sum = (grad_grad_mu_picked_2 * grad_mu_sum.mT * rstd_picked_2).sum(-1)
+        grad_weight_grad_rstd = (take(grad_grad_rstd.mT, c // S).mT * grad_rstd_sum).sum(-2)
         grad_weight = grad_weight_grad_input - grad_weight_grad_mu_sum + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
@@ -294,60 +283,66 @@ def group_norm_backward_tangent(
     c = torch.arange(C, device=tangent_grad_output.device)
     difference = input - take(mu.mT, c // S).mT
     grad_output = grad_output.movedim((0, 1), (-2, -1))
+    grad_rstd_sum = as_rows(grad_output * difference, 2).sum(0)
     tangent_mu_picked = take(tangent_mu.mT, c // S).mT
     tangent_grad_output = tangent_grad_output.movedim((0, 1), (-2, -1))
-    position_2 = c // S
-    tangent_grad_rstd = tangent_grad_output.new_zeros(N, G).mT
-    tangent_grad_mu = tangent_grad_output.new_zeros(N, G).mT
-    if weight is not None:
-        grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
-        product_3 = difference * weight * tangent_grad_output
-        scaled_grad_4 = grad_output * difference * tangent_weight
-        total_2 = product_3 + grad_output * weight * tangent_input + scaled_grad_4
-        update = total_2 - grad_output * weight * tangent_mu_picked
-        rstd_picked = take(rstd.mT, c // S).mT
-        product = rstd_picked * weight * tangent_grad_output
-        scaled_grad = grad_output * weight * take(tangent_rstd.mT, c // S).mT
-        scaled_grad_2 = grad_output * rstd_picked * tangent_weight
-        update_2 = -(product + scaled_grad + scaled_grad_2)
+    product_2 = difference * tangent_grad_output
+    grad_mu_sum = as_rows(grad_output, 2).sum(0)
+    tangent_grad_mu_sum = as_rows(tangent_grad_output, 2).sum(0)
+    rstd_picked = take(rstd.mT, c // S).mT
+    tangent_rstd_picked = take(tangent_rstd.mT, c // S).mT
+    if weight is None:
+        grad_rstd = add_at(tangent_input.new_zeros(N, G).mT, c // S, grad_rstd_sum.mT).mT
+        update = product_2 + grad_output * tangent_input - grad_output * tangent_mu_picked
+        position = c // S
+        tangent_grad_rstd_rows_4 = as_rows(update, 2).sum(0)
+        tangent_grad_rstd = tangent_grad_output.new_zeros(N, G).mT
+        tangent_grad_rstd = add_at(tangent_grad_rstd, position, tangent_grad_rstd_rows_4.mT).mT
+        update_2 = -(rstd_picked * tangent_grad_mu_sum + grad_mu_sum * tangent_rstd_picked)
+        tangent_grad_mu = add_at(tangent_grad_output.new_zeros(N, G).mT, c // S, update_2.mT).mT
+        product_3 = rstd_picked * tangent_grad_output
+        scaled_grad_2 = grad_output * tangent_rstd_picked
+    else:
+        total = product_2 + grad_output * tangent_input
+        tangent_grad_rstd_sum = as_rows(total - grad_output * tangent_mu_picked, 2).sum(0)
+        update = grad_rstd_sum * weight
+        grad_rstd = add_at(tangent_grad_output.new_zeros(N, G).mT, c // S, update.mT).mT
+        update_2 = weight * tangent_grad_rstd_sum + grad_rstd_sum * tangent_weight
+        tangent_grad_mu = add_at(tangent_grad_output.new_zeros(N, G).mT, c // S, update_2.mT).mT
+        product_2 = rstd_picked * weight * tangent_grad_mu_sum
+        scaled_grad_2 = grad_mu_sum * weight * tangent_rstd_picked
+        update_3 = -(product_2 + scaled_grad_2 + grad_mu_sum * rstd_picked * tangent_weight)
+        product_3 = rstd_picked * weight * tangent_grad_output
+        scaled_grad_3 = grad_output * weight * tangent_rstd_picked
+        scaled_grad_4 = grad_output * rstd_picked * tangent_weight
         difference_2 = input.mT - take(mu.mT, c // S)
         rstd_picked_2 = take(rstd.mT, c // S)
         product_4 = difference_2 * rstd_picked_2 * tangent_grad_output.mT
-        scaled_grad_7 = grad_output.mT * difference_2 * take(tangent_rstd.mT, c // S)
-        scaled_grad_8 = grad_output.mT * rstd_picked_2 * tangent_input.mT
-        total_4 = product_4 + scaled_grad_8 + scaled_grad_7
-        scaled_grad_9 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
-        tangent_grad_weight = as_rows(total_4 - scaled_grad_9, 2).sum((0, -1)).to(dtype)
-    else:
-        grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
-        product_3 = difference * tangent_grad_output
-        update = product_3 + grad_output * tangent_input - grad_output * tangent_mu_picked
-        product = take(rstd.mT, c // S).mT * tangent_grad_output
-        scaled_grad = grad_output * take(tangent_rstd.mT, c // S).mT
-        update_2 = -(product + scaled_grad)
+        scaled_grad_6 = grad_output.mT * difference_2 * take(tangent_rstd.mT, c // S)
+        scaled_grad_7 = grad_output.mT * rstd_picked_2 * tangent_input.mT
+        total_3 = product_4 + scaled_grad_7 + scaled_grad_6
+        scaled_grad_8 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
+        tangent_grad_weight = as_rows(total_3 - scaled_grad_8, 2).sum((0, -1)).to(dtype)
     if needs_input_grad[2]:
         tangent_grad_bias = as_rows(tangent_grad_output, 2).sum((0, -2)).to(dtype)
-    grad_rstd = add_at(tangent_input.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
-    tangent_grad_rstd_rows_4 = as_rows(update, 2).sum(0)
-    tangent_grad_rstd = add_at(tangent_grad_rstd, position_2, tangent_grad_rstd_rows_4.mT).mT
     grad_variance_ = -0.5 * grad_rstd * power
-    scaled_grad_5 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
-    tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + scaled_grad_5)
-    position_2 = c // S
-    tangent_grad_mu_rows_4 = as_rows(update_2, 2).sum(0)
-    tangent_grad_mu = add_at(tangent_grad_mu, position_2, tangent_grad_mu_rows_4.mT).mT
+    scaled_grad = 1.5 * grad_rstd * rstd**2 * tangent_rstd
     grad_variance__picked = take(grad_variance_.mT, c // S).mT
+    ratio_3 = 2 * grad_variance__picked * tangent_input / (S * math.prod(batch))
+    scaled_grad_5 = 2 * grad_variance__picked * tangent_mu_picked
+    if weight is not None:
+        tangent_grad_variance_ = -(0.5 * power * tangent_grad_mu + scaled_grad)
+        tangent_grad_mu = add_at(tangent_grad_output.new_zeros(N, G).mT, c // S, update_3.mT).mT
+    else:
+        tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + scaled_grad)
     tangent_grad_variance__picked = take(tangent_grad_variance_.mT, c // S).mT
     ratio_2 = 2 * difference * tangent_grad_variance__picked / (S * math.prod(batch))
-    ratio_3 = 2 * grad_variance__picked * tangent_input / (S * math.prod(batch))
     ratio_4 = take(tangent_grad_mu.mT, c // S).mT / (S * math.prod(batch))
-    scaled_grad_6 = 2 * grad_variance__picked * tangent_mu_picked
     if weight is not None:
-        total_3 = product + scaled_grad + scaled_grad_2 + ratio_2 + ratio_3 + ratio_4
-        tangent_grad_input = total_3 - scaled_grad_6 / (S * math.prod(batch))
+        total_2 = product_3 + scaled_grad_3 + scaled_grad_4 + ratio_2 + ratio_3 + ratio_4
     else:
-        total_2 = product + scaled_grad + ratio_2 + ratio_3 + ratio_4
-        tangent_grad_input = total_2 - scaled_grad_6 / (S * math.prod(batch))
+        total_2 = product_3 + scaled_grad_2 + ratio_2 + ratio_3 + ratio_4
+    tangent_grad_input = total_2 - scaled_grad_5 / (S * math.prod(batch))
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
@@ -385,7 +380,7 @@ def backward_flops(
         N = grad_output.shape[0]
         C = grad_output.shape[1]
         G = num_groups
-        count = needs_input_grad[0] * (16 * N * C * points + 3 * N * G)
+        count = needs_input_grad[0] * (13 * N * C * points + 5 * N * C + 3 * N * G)
         count += needs_input_grad[1] * 4 * C * N * points
         count += needs_input_grad[2] * C * N * points
         return count
@@ -394,7 +389,7 @@ def backward_flops(
         N = grad_output.shape[0]
         C = grad_output.shape[1]
         G = num_groups
-        count = needs_input_grad[0] * (16 * N * C * points + 3 * N * G)
+        count = needs_input_grad[0] * (13 * N * C * points + 5 * N * C + 3 * N * G)
         count += needs_input_grad[1] * 4 * C * N * points
         return count
     if needs_input_grad[2]:
@@ -402,14 +397,14 @@ def backward_flops(
         N = grad_output.shape[0]
         C = grad_output.shape[1]
         G = num_groups
-        count = needs_input_grad[0] * (13 * N * C * points + 3 * N * G)
+        count = needs_input_grad[0] * (12 * N * C * points + 3 * N * G + 2 * N * C)
         count += needs_input_grad[2] * C * N * points
         return count
     points = math.prod(grad_output.shape[2:])
     N = grad_output.shape[0]
     C = grad_output.shape[1]
     G = num_groups
-    return 13 * N * C * points + 3 * N * G
+    return 12 * N * C * points + 3 * N * G + 2 * N * C
 
 
 def sizes(input: Tensor, num_groups: int) -> dict[str, float]:

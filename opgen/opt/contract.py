@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.structure import Builder, count, extent, loops_of
 from opgen.ir.names import Names
-from opgen.ir.program import Compute, Loop, Program, Statement, names, statement_reads
+from opgen.ir.program import Compute, Loop, Program, Scatter, Statement, definitions, names, statement_reads
 from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Dim, Index, Position, Read, Scalar, call, div, neg, walk, where
 from opgen.opt.convolution import Known, convolution
 from opgen.opt.order import Factor, Note, Sizes, pairwise
+from opgen.opt.ranges import Ranges
+from opgen.opt.scattered import apart
 
 
 def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = lambda _: None) -> Program:
@@ -37,6 +39,7 @@ class _Contracting(Builder):
     def __init__(self, p: Program, sizes: Sizes, note: Note) -> None:
         super().__init__(Names(names(p), first=1))
         self.sizes, self.note, self.known = sizes, note, Known.of(p)
+        self.ranges = Ranges.of(p, {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)})
         self.there = _there(p)
         self._below: dict[str, frozenset[Scalar]] = {}  # of tensors that are made point by point
         self._looked_at = 0
@@ -119,7 +122,19 @@ class _Term:
         return len(self.groups) == 2 and all(a in loops for loops in self.groups for a in over)
 
 
+def _scatter(b: _Contracting, s: Scatter) -> Scatter:
+    """A scatter of sums whose factors are taken out of them, as the sums are statements then."""
+    found = apart(s, b.ranges, Names())
+    terms = [] if found is None else [_term(t, found[0]) for t in _terms(found[0].body)]
+    if found is None or len(terms) != 1 or terms[0].outer == ONE or not terms[0].inner or terms[0].is_contraction:
+        return s
+    return replace(found[1], body=_reduced(b, replace(found[0], target=s.target), terms[0]))
+
+
 def _step(b: _Contracting, s: Statement, free: bool) -> None:
+    if isinstance(s, Scatter) and free:
+        b.statements.append(_scatter(b, s))
+        return
     if not isinstance(s, Compute) or s.op not in ("sum", "mean"):
         b.statements.append(s)
         return

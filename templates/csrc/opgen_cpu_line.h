@@ -305,8 +305,12 @@ struct Line {
       const bool direct = s.whole() && s.step == 1 && s.every == 1 && is_lane<T> && !tensor.narrow;
       from = direct ? static_cast<const Lane<T>*>(tensor.data) + s.at - s.lane : buffer;
       if (direct) return;
-      if (held != nullptr && same) {
-        from = held->of(element(tensor, s.at), s.size);
+      if (same) {
+        if (held != nullptr) {
+          from = held->of(element(tensor, s.at), s.size);
+        } else {
+          repeat(element(tensor, s.at), s.lane + s.size, buffer);
+        }
         return;
       }
       if (!s.whole()) (s.report(host, needed, places), ...);

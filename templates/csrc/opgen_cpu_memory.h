@@ -120,6 +120,17 @@ struct Still {
   ~Still() { delete[] row; }
 };
 
+// One value for all points of a run, in whole vectors: there is room for as many in a buffer.
+template <typename Lane>
+OPGEN_INLINE void repeat(Lane value, int64_t size, Lane* to) {
+  constexpr int64_t lanes = 64 / sizeof(Lane);
+  for (int64_t i = 0; i < size; i += lanes) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int64_t k = 0; k < lanes; ++k) to[i + k] = value;
+  }
+}
+
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
@@ -130,7 +141,12 @@ struct Source {
   OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) : same(step == 0 || size == 1) {
     const bool direct = step == 1 && is_lane<T> && !tensor.narrow;
     from = direct ? static_cast<const Lane<T>*>(tensor.data) + at : buffer;
-    if (!direct) gather(tensor, at, step, size, buffer);
+    if (direct) return;
+    if (step == 0) {
+      repeat(element(tensor, at), size, buffer);
+    } else {
+      gather(tensor, at, step, size, buffer);
+    }
   }
   OPGEN_INLINE Source(const Still<T>& all, const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
       : same(step == 0 || size == 1) {

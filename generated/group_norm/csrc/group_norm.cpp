@@ -58,9 +58,9 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad_output
   call.set_size(2, num_groups);
   call.set_size(3, rt::floordiv(call.size(1), num_groups));
   call.hold();
-  call.allocate("grad_rstd_sum_part", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")},
+  call.allocate("grad_rstd_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")},
                 mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_mu_sum_part", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")},
+  call.allocate("grad_mu_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")},
                 mask[0] || mask[1] || mask[2]);
   call.allocate("grad_rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_variance_", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
@@ -81,9 +81,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad_output
   }
   if (mask[0]) call.run(4, {7, 4, 8}, {call.size(0), call.size(2)});
   if (mask[0]) {
-    call.divisor(call.size(3), call.batch_count() * call.size(0) * call.size(1));
-    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-               call.batch_count() * call.size(0) * call.size(1));
+    call.divisor(call.size(3), call.size(0) * call.size(1));
+    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
     call.divisor(call.size(3), call.size(0) * call.size(1));
     call.reach(9, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
     call.run(5, {9, 6, 4, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});

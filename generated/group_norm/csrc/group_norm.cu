@@ -91,7 +91,7 @@ struct Step_group_norm_forward_output {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_grad_mu_sum_part {
+struct Step_group_norm_backward_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
   static constexpr auto fields =
@@ -99,7 +99,7 @@ struct Step_group_norm_backward_grad_mu_sum_part {
                  rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(1));
   rt::Tensor<const opmath_t, rank> mu;
   rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   rt::Batch<rank> batch;
   rt::Divisor by_s;
   rt::Divider<rank> c_size;
@@ -109,31 +109,30 @@ struct Step_group_norm_backward_grad_mu_sum_part {
     int64_t n = point;
     const int64_t c = rt::split(&n, c_size);
     const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::floordiv(c, by_s)) : opmath_t(0);
-    rt::Sum<opmath_t> grad_rstd_sum_part_value_fold;
-    rt::Sum<opmath_t> grad_mu_sum_part_value_fold;
-    const auto sums = rt::settled(&grad_rstd_sum_part_value_fold, &grad_mu_sum_part_value_fold);
-    rt::each<Team>(batch.count, sums, [&](auto at) {
+    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_value_fold;
+    rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
       const rt::Place<rank> place = batch.place(rt::first(at));
       const opmath_t grad_output_value = rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place);
       const opmath_t difference = rt::read_at<Team, 2>(at, input, n, c, place) - mu_value;
-      grad_rstd_sum_part_value_fold.add(grad_output_value * difference);
-      grad_mu_sum_part_value_fold.add(grad_output_value);
+      grad_rstd_sum_value_fold.add(grad_output_value * difference);
+      grad_mu_sum_value_fold.add(grad_output_value);
     });
-    grad_rstd_sum_part_value_fold.finish();
-    grad_mu_sum_part_value_fold.finish();
-    rt::join<Team>(&grad_rstd_sum_part_value_fold, &grad_mu_sum_part_value_fold);
-    const opmath_t grad_rstd_sum_part_value = grad_rstd_sum_part_value_fold.value;
-    const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_value_fold.value;
+    grad_rstd_sum_value_fold.finish();
+    grad_mu_sum_value_fold.finish();
+    rt::join<Team>(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold);
+    const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value;
+    const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
     if (Team::rank() == 0) {
-      grad_rstd_sum_part.store(grad_rstd_sum_part_value, n, c);
-      grad_mu_sum_part.store(grad_mu_sum_part_value, n, c);
+      grad_rstd_sum.store(grad_rstd_sum_value, n, c);
+      grad_mu_sum.store(grad_mu_sum_value, n, c);
     }
   }
 };
 
 // the same where the batch is empty: another loop is the fastest then
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_grad_mu_sum_part_alone {
+struct Step_group_norm_backward_grad_mu_sum_alone {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
                                                rt::count(rt::integer(1))};
@@ -142,25 +141,25 @@ struct Step_group_norm_backward_grad_mu_sum_part_alone {
                  rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> mu;
-  rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   rt::Batch<rank> batch;
   rt::Divisor by_s;
   rt::Divider<rank> c_size;
 
   struct Folds {
-    rt::Sum<opmath_t> grad_rstd_sum_part_value_fold;
-    rt::Sum<opmath_t> grad_mu_sum_part_value_fold;
+    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) {
-      grad_rstd_sum_part_value_fold.merge(other.grad_rstd_sum_part_value_fold);
-      grad_mu_sum_part_value_fold.merge(other.grad_mu_sum_part_value_fold);
+      grad_rstd_sum_value_fold.merge(other.grad_rstd_sum_value_fold);
+      grad_mu_sum_value_fold.merge(other.grad_mu_sum_value_fold);
     }
     OPGEN_DEVICE void settle() {
-      grad_rstd_sum_part_value_fold.settle();
-      grad_mu_sum_part_value_fold.settle();
+      grad_rstd_sum_value_fold.settle();
+      grad_mu_sum_value_fold.settle();
     }
     OPGEN_DEVICE void finish() {
-      grad_rstd_sum_part_value_fold.finish();
-      grad_mu_sum_part_value_fold.finish();
+      grad_rstd_sum_value_fold.finish();
+      grad_mu_sum_value_fold.finish();
     }
   };
   template <int V>
@@ -173,15 +172,15 @@ struct Step_group_norm_backward_grad_mu_sum_part_alone {
     rt::lanes<V>([&](int at) {
       const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::floordiv((c + at), by_s)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
-      folds[at].grad_rstd_sum_part_value_fold.add(grad_output_value * (input_line[at] - mu_value));
-      folds[at].grad_mu_sum_part_value_fold.add(grad_output_value);
+      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * (input_line[at] - mu_value));
+      folds[at].grad_mu_sum_value_fold.add(grad_output_value);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t n = point;
     const int64_t c = rt::split(&n, c_size);
-    grad_rstd_sum_part.store(folds.grad_rstd_sum_part_value_fold.value, n, c);
-    grad_mu_sum_part.store(folds.grad_mu_sum_part_value_fold.value, n, c);
+    grad_rstd_sum.store(folds.grad_rstd_sum_value_fold.value, n, c);
+    grad_mu_sum.store(folds.grad_mu_sum_value_fold.value, n, c);
   }
 };
 
@@ -191,23 +190,22 @@ struct Step_group_norm_backward_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, -1),
-                                            rt::integer(3), rt::batch(), rt::in_vectors(rt::integer(2)));
-  rt::Tensor<const opmath_t, rank> grad_rstd_sum_part;
+                                            rt::integer(3), rt::in_vectors(rt::integer(2)));
+  rt::Tensor<const opmath_t, rank> grad_rstd_sum;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> grad_rstd;
   rt::Divisor by_s;
-  rt::Batch<rank> batch;
   rt::Divider<rank> c_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t n = point;
     const int64_t c = rt::split_first<V>(&n, c_vectors);
-    const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
+    const auto grad_rstd_sum_line = rt::read_line<V, 1>(grad_rstd_sum, n, c);
     const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), by_s));
-      rt::atomic_sum(cell, batch.count != 0 ? grad_rstd_sum_part_line[at] * weight_line[at] : opmath_t(0));
+      rt::atomic_sum(cell, grad_rstd_sum_line[at] * weight_line[at]);
     });
   }
 };
@@ -242,33 +240,25 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_grad_mu {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(3, 1, -1, 0), rt::tensor(0, 2, -1),
-                 rt::integer(3), rt::batch(), rt::in_vectors(rt::integer(2)));
-  rt::Tensor<const opmath_t, rank> grad_mu_sum_part, rstd;
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(3, 1, -1, 0),
+                                            rt::tensor(0, 2, -1), rt::integer(3), rt::in_vectors(rt::integer(2)));
+  rt::Tensor<const opmath_t, rank> grad_mu_sum, rstd;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> grad_mu;
   rt::Divisor by_s;
-  rt::Batch<rank> batch;
   rt::Divider<rank> c_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t n = point;
     const int64_t c = rt::split_first<V>(&n, c_vectors);
-    const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
+    const auto grad_mu_sum_line = rt::read_line<V, 1>(grad_mu_sum, n, c);
     const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_mu.at(n, rt::floordiv((c + at), by_s));
-      const bool mask = batch.count != 0;
-      const int64_t at_g = rt::floordiv((c + at), by_s);
-      opmath_t chosen;
-      if (mask) {
-        chosen = -(grad_mu_sum_part_line[at] * rstd.load(n, at_g) * weight_line[at]);
-      } else {
-        chosen = 0;
-      }
-      rt::atomic_sum(cell, chosen);
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), by_s));
+      const opmath_t scaled_grad = grad_mu_sum_line[at] * rstd_picked * weight_line[at];
+      rt::atomic_sum(cell, -scaled_grad);
     });
   }
 };
@@ -326,7 +316,7 @@ struct Step_group_norm_backward_grad_weight {
                                                rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::batch(), rt::integer(2));
-  rt::Tensor<const opmath_t, rank> grad_rstd_sum_part, rstd;
+  rt::Tensor<const opmath_t, rank> grad_rstd_sum, rstd;
   rt::Tensor<scalar_t, rank> grad_weight;
   rt::Batch<rank> batch;
   rt::Divisor by_s;
@@ -334,13 +324,13 @@ struct Step_group_norm_backward_grad_weight {
   using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t c, int64_t n, Folds* grad_weight_value_fold) const {
-    const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
+    const auto grad_rstd_sum_line = rt::read_line<V, 1>(grad_rstd_sum, n, c);
     rt::lanes<V>([&](int at) {
       const bool mask = batch.count != 0;
       const int64_t at_g = rt::floordiv((c + at), by_s);
       opmath_t chosen;
       if (mask) {
-        chosen = grad_rstd_sum_part_line[at] * rstd.load(n, at_g);
+        chosen = grad_rstd_sum_line[at] * rstd.load(n, at_g);
       } else {
         chosen = 0;
       }
@@ -359,14 +349,14 @@ struct Step_group_norm_backward_grad_bias {
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1)),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1));
-  rt::Tensor<const opmath_t, rank> grad_mu_sum_part;
+  rt::Tensor<const opmath_t, rank> grad_mu_sum;
   rt::Tensor<scalar_t, rank> grad_bias;
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t c, int64_t n, Folds* grad_bias_value_fold) const {
-    const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
-    rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_mu_sum_part_line[at]); });
+    const auto grad_mu_sum_line = rt::read_line<V, 1>(grad_mu_sum, n, c);
+    rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_mu_sum_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t c, const Folds& grad_bias_value_fold) const {
     grad_bias.store(grad_bias_value_fold.value, c);
@@ -374,13 +364,13 @@ struct Step_group_norm_backward_grad_bias {
 };
 
 extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
-    rt::kernel<Step_group_norm_forward_rstd>(),                                                                // 0
-    rt::kernel<Step_group_norm_forward_output>(),                                                              // 1
-    rt::either<Step_group_norm_backward_grad_mu_sum_part, Step_group_norm_backward_grad_mu_sum_part_alone>(),  // 2
-    rt::onto_zeros<0, Step_group_norm_backward_grad_rstd>(),                                                   // 3
-    rt::kernel<Step_group_norm_backward_grad_variance_>(),                                                     // 4
-    rt::onto_zeros<0, Step_group_norm_backward_grad_mu>(),                                                     // 5
-    rt::kernel<Step_group_norm_backward_grad_input>(),                                                         // 6
-    rt::kernel<Step_group_norm_backward_grad_weight>(),                                                        // 7
-    rt::kernel<Step_group_norm_backward_grad_bias>(),                                                          // 8
+    rt::kernel<Step_group_norm_forward_rstd>(),                                                      // 0
+    rt::kernel<Step_group_norm_forward_output>(),                                                    // 1
+    rt::either<Step_group_norm_backward_grad_mu_sum, Step_group_norm_backward_grad_mu_sum_alone>(),  // 2
+    rt::onto_zeros<0, Step_group_norm_backward_grad_rstd>(),                                         // 3
+    rt::kernel<Step_group_norm_backward_grad_variance_>(),                                           // 4
+    rt::onto_zeros<0, Step_group_norm_backward_grad_mu>(),                                           // 5
+    rt::kernel<Step_group_norm_backward_grad_input>(),                                               // 6
+    rt::kernel<Step_group_norm_backward_grad_weight>(),                                              // 7
+    rt::kernel<Step_group_norm_backward_grad_bias>(),                                                // 8
 };

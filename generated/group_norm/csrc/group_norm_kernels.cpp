@@ -100,7 +100,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename scalar_t>
-int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
   const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
@@ -110,19 +110,19 @@ int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> mu(call, 0, 2);
   const rt::Tensor<scalar_t> grad_output(call, 1, 3, 2);
   const rt::Tensor<scalar_t> input(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 4, 2);
+  const rt::Tensor<opmath_t> grad_rstd_sum(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_mu_sum(call, 4, 2);
   rt::Loops<5> outer;
   outer.step(0, mu.stride(0));
   outer.step(1, grad_output.stride(0));
   outer.step(2, input.stride(0));
-  outer.step(3, grad_rstd_sum_part.stride(0));
-  outer.step(4, grad_mu_sum_part.stride(0));
+  outer.step(3, grad_rstd_sum.stride(0));
+  outer.step(4, grad_mu_sum.stride(0));
   outer.dim_of_steps(N);
   outer.step(1, grad_output.stride(1));
   outer.step(2, input.stride(1));
-  outer.step(3, grad_rstd_sum_part.stride(1));
-  outer.step(4, grad_mu_sum_part.stride(1));
+  outer.step(3, grad_rstd_sum.stride(1));
+  outer.step(4, grad_mu_sum.stride(1));
   outer.dim_of_steps(C, true);
   rt::Loops<5> over_batch;
   over_batch.batch(call, nullptr, &grad_output, &input, nullptr, nullptr);
@@ -131,23 +131,23 @@ int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
       const bool mask = elements != 0;
       const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
       const opmath_t mu_value = mask ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
-      rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_part_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_mu_sum_part_value_fold;
+      rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
+      rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
         const rt::Source<scalar_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<scalar_t> input_at(input, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count, scalar_t>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
-          grad_rstd_sum_part_value_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
-          grad_mu_sum_part_value_fold.add(lane, grad_output_value);
+          grad_rstd_sum_value_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
+          grad_mu_sum_value_fold.add(lane, grad_output_value);
         });
-        grad_rstd_sum_part_value_fold.ran(run.size);
-        grad_mu_sum_part_value_fold.ran(run.size);
+        grad_rstd_sum_value_fold.ran(run.size);
+        grad_mu_sum_value_fold.ran(run.size);
       });
-      const opmath_t grad_rstd_sum_part_value = grad_rstd_sum_part_value_fold.value(over_batch.count);
-      const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_value_fold.value(over_batch.count);
-      rt::store(grad_rstd_sum_part, row.at[3], grad_rstd_sum_part_value);
-      rt::store(grad_mu_sum_part, row.at[4], grad_mu_sum_part_value);
+      const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value(over_batch.count);
+      const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value(over_batch.count);
+      rt::store(grad_rstd_sum, row.at[3], grad_rstd_sum_value);
+      rt::store(grad_mu_sum, row.at[4], grad_mu_sum_value);
     });
   });
   return rt::status(host);
@@ -162,27 +162,26 @@ int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
     rt::clear(host, grad_rstd);
   }
   const int64_t S = call.ints[3];
-  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
-  const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_rstd_sum(call, 1, 2);
   const rt::Tensor<scalar_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
   rt::Loops<3> outer;
-  outer.dim(N, {grad_rstd_sum_part.stride(0), 0, grad_rstd.stride(0)});
+  outer.dim(N, {grad_rstd_sum.stride(0), 0, grad_rstd.stride(0)});
   rt::Loops<3> over_c;
-  over_c.dim(C, {grad_rstd_sum_part.stride(1), weight.stride(0), 0}, true);
+  over_c.dim(C, {grad_rstd_sum.stride(1), weight.stride(0), 0}, true);
   over_c.pieces(S);
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> grad_rstd_sum_at(grad_rstd_sum, run.at[0], run.step[0], run.size);
         const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
         const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         rt::Values<opmath_t> grad_rstd_out;
         rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-          const auto value = elements != 0 ? grad_rstd_sum_part_at[i] * weight_at[i] : opmath_t(0);
+          const auto value = grad_rstd_sum_at[i] * weight_at[i];
           grad_rstd_out.set(i, value);
         });
         rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 2, over_c.period), grad_rstd_out,
@@ -229,31 +228,30 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
     rt::clear(host, grad_mu);
   }
   const int64_t S = call.ints[3];
-  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
-  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_mu_sum(call, 1, 2);
   const rt::Tensor<opmath_t> rstd(call, 2, 2);
   const rt::Tensor<scalar_t> weight(call, 3, 1);
   const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
   rt::Loops<4> outer;
-  outer.dim(N, {grad_mu_sum_part.stride(0), rstd.stride(0), 0, grad_mu.stride(0)});
+  outer.dim(N, {grad_mu_sum.stride(0), rstd.stride(0), 0, grad_mu.stride(0)});
   rt::Loops<4> over_c;
-  over_c.dim(C, {grad_mu_sum_part.stride(1), 0, weight.stride(0), 0}, true);
+  over_c.dim(C, {grad_mu_sum.stride(1), 0, weight.stride(0), 0}, true);
   over_c.pieces(S);
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
     const rt::Still<scalar_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Held<opmath_t> rstd_held;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> grad_mu_sum_at(grad_mu_sum, run.at[0], run.step[0], run.size);
         const rt::Source<scalar_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
-                                         rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
+                                         rt::sure(rstd.stride(1), rstd_1));
         rt::Values<opmath_t> grad_mu_out;
         rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-          const auto value = elements != 0 ? -(grad_mu_sum_part_at[i] * rstd_at[i] * weight_at[i]) : opmath_t(0);
+          const auto value = -(grad_mu_sum_at[i] * rstd_at[i] * weight_at[i]);
           grad_mu_out.set(i, value);
         });
         rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 3, over_c.period), grad_mu_out,
@@ -342,28 +340,27 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_rstd_sum(call, 0, 2);
   const rt::Tensor<opmath_t> rstd(call, 1, 2);
   const rt::Tensor<scalar_t> grad_weight(call, 2, 1);
   rt::Loops<3> outer;
-  outer.dim(C, {grad_rstd_sum_part.stride(1), 0, grad_weight.stride(0)}, true);
+  outer.dim(C, {grad_rstd_sum.stride(1), 0, grad_weight.stride(0)}, true);
   rt::Loops<3> over_n;
-  over_n.dim(N, {grad_rstd_sum_part.stride(0), rstd.stride(0), 0});
+  over_n.dim(N, {grad_rstd_sum.stride(0), rstd.stride(0), 0});
   outer.pieces(S);
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Apart grad_rstd_sum_part_apart(grad_rstd_sum_part, 0, over_n);
+    const rt::Apart grad_rstd_sum_apart(grad_rstd_sum, 0, over_n);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const bool mask = elements != 0;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold(columns.size);
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, point.at[0], columns.step[0],
-                                                         columns.size);
-        grad_rstd_sum_part_apart.run(grad_rstd_sum_part, point.first, point.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> grad_rstd_sum_at(grad_rstd_sum, point.at[0], columns.step[0], columns.size);
+        grad_rstd_sum_apart.run(grad_rstd_sum, point.first, point.at[0], columns.step[0], columns.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(columns, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(point, columns, 1, outer.period), 0,
                                          rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
         rt::each(columns.size, [&](int64_t i) {
-          const auto value = mask ? grad_rstd_sum_part_at[i] * rstd_at[i] : opmath_t(0);
+          const auto value = mask ? grad_rstd_sum_at[i] * rstd_at[i] : opmath_t(0);
           grad_weight_value_fold.add(i, value);
         });
         grad_weight_value_fold.ran(columns.size);
@@ -382,33 +379,32 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   using opmath_t = rt::opmath<scalar_t>;
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_mu_sum(call, 0, 2);
   const rt::Tensor<scalar_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
-  outer.dim(C, {grad_mu_sum_part.stride(1), grad_bias.stride(0)});
+  outer.dim(C, {grad_mu_sum.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n;
-  over_n.dim(N, {grad_mu_sum_part.stride(0), 0});
+  over_n.dim(N, {grad_mu_sum.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
-    const rt::Apart grad_mu_sum_part_apart(grad_mu_sum_part, 0, over_n);
+    const rt::Apart grad_mu_sum_apart(grad_mu_sum, 0, over_n);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold(columns.size);
-      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_bias_value_fold, const auto& grad_mu_sum_part_at) {
-        const auto value = grad_mu_sum_part_at[i];
+      const auto lanes = [&](int64_t i, int64_t lane, auto& grad_bias_value_fold, const auto& grad_mu_sum_at) {
+        const auto value = grad_mu_sum_at[i];
         grad_bias_value_fold.add(lane, value);
       };
-      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_n.count, {0}, grad_mu_sum_part);
+      const bool by_rows = rt::by_short_rows<scalar_t, 1>(columns, over_n.count, {0}, grad_mu_sum);
       if (by_rows) {
         over_n.runs<rt::few_rows>(0, over_n.count, columns.at, [&](const auto& points) {
-          const rt::FewRuns<opmath_t> few_grad_mu_sum_part(grad_mu_sum_part, points.at[0], points.step[0]);
-          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_bias_value_fold,
-                                  few_grad_mu_sum_part);
+          const rt::FewRuns<opmath_t> few_grad_mu_sum(grad_mu_sum, points.at[0], points.step[0]);
+          rt::fold_rows<scalar_t>(rt::Span(columns.size), points.size, lanes, grad_bias_value_fold, few_grad_mu_sum);
           grad_bias_value_fold.ran(columns.size, points.size);
         });
       } else {
         over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, point.at[0], columns.step[0], columns.size);
-          grad_mu_sum_part_apart.run(grad_mu_sum_part, point.first, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_bias_value_fold, grad_mu_sum_part_at); });
+          const rt::Source<opmath_t> grad_mu_sum_at(grad_mu_sum, point.at[0], columns.step[0], columns.size);
+          grad_mu_sum_apart.run(grad_mu_sum, point.first, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { lanes(i, i, grad_bias_value_fold, grad_mu_sum_at); });
           grad_bias_value_fold.ran(columns.size);
         });
       }
@@ -425,7 +421,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(group_norm) = {
     OPGEN_STORED(forward_rstd, 0),                  // 0
     OPGEN_STORED(forward_output, 0, 3, 4, 5),       // 1
-    OPGEN_STORED(backward_grad_mu_sum_part, 1, 2),  // 2
+    OPGEN_STORED(backward_grad_mu_sum, 1, 2),       // 2
     OPGEN_STORED(backward_grad_rstd, 2),            // 3
     OPGEN_STEP(backward_grad_variance_),            // 4
     OPGEN_STORED(backward_grad_mu, 3),              // 5

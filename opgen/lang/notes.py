@@ -37,6 +37,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.numbered import numbered
 from opgen.lang.past import of_its_past
+from opgen.lang.products import reindexed
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents, Item
@@ -76,6 +77,7 @@ class Notes(ABC):
     limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
     bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
+    by_place: list[Expr] = field(default_factory=list)  # of them, those whose indices are the letters of the target
     counted: list[Expr] = field(default_factory=list)  # what `arange` counts that stands at no place of a tensor so far
     counts: dict[str, Expr] = field(default_factory=dict)  # how far
     chosen: list[str] = field(default_factory=list)  # what it counted in a formula that is read again
@@ -117,6 +119,15 @@ class Notes(ABC):
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
     ) -> Expr:
         """What a call of another library means here."""
+
+    def by_place_again(self, of: Expr, node: Expr, order: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
+        """What a value becomes that got the letters of the target by their places, and whose axes then change these."""
+        if not any(of is n for n in self.by_place) or {*order} != {*self.left}:
+            return node, order
+        names = dict(zip(order, self.left, strict=True))
+        self.runs = {names.get(i, i): size for i, size in self.runs.items()}
+        self.by_place.append(made := reindexed(node, names))
+        return made, self.left
 
     def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
         """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""

@@ -28,6 +28,7 @@ from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction, Unary
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.ordered import note_order
+from opgen.lang.picked_by_masks import is_mask
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.scans import step_of_scan
 from opgen.lang.slices import Item, Slice, grown, read_at
@@ -104,11 +105,13 @@ class Idioms(Notes):
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""
         items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
-        self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         plain = tuple(i for i in items if not isinstance(i, Slice))
-        self.masked |= any(isinstance(i, Compare | Logic) for i in plain) or any(
-            isinstance(i, Name) and i.name in self.words.masks and i.name not in self.left for i in plain
-        )
+        masks = [i for i in plain if is_mask(self.words, i, self.left)]
+        self.masked |= bool(masks)
+        if len(items) == len(masks) == 1:
+            self.picks.append(name.span.start)
+            return Access(name.text, plain, span, name.span)
+        self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
@@ -293,14 +296,8 @@ class Idioms(Notes):
             general = found.otherwise or body_hint
             self.note(found.span, habits.PLAIN, found.told, code="OPG246", otherwise=general)
             self.unclear |= not found.clear
-            self.limits.update(
-                {
-                    n.name: found.index.name
-                    for limit in found.limits
-                    for n in nodes(limit)
-                    if isinstance(n, Name) and n.name in self.left
-                }
-            )
+            read = [n for limit in found.limits for n in nodes(limit) if isinstance(n, Name)]
+            self.limits |= {n.name: found.index.name for n in read if n.name in self.left}
             return found.reduction
         match item := items[0] if len(items) == 1 else None:
             case Number() | Unary() if reduced:
@@ -364,6 +361,8 @@ class Idioms(Notes):
             self.counted.append(counts[0])
             self.counts[counts[0].name] = counts[2]
             return counts[1]
+        if (picked := self.over_picked(name, args, named)) is not None:
+            return picked
         if args and (read := stretched(self.words, name, args, self.left)) is not None:
             return read
         crossed = any(is_crossed(self.words, self.results, a) for a in args)

@@ -56,15 +56,16 @@ def indices_of(words: Vocabulary, item: Expr) -> list[str]:
 
 def spelled(words: Vocabulary, e: Expr) -> Expr:
     """The expression with every tensor read at its indices; letters that stand for others there give way."""
-    written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+    said = [a for a in nodes(e) if isinstance(a, Access) and a.span.text != a.name]  # others are made of bare tensors
+    written = {i.name for a in said for i in a.items if isinstance(i, Name)}
     own = lined_up(words, e)
     spare = [c for c in SPARE if c not in written and not words.knows(c)]
     over = [b.name for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
 
-    def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
+    def rest(letters: tuple[str, ...], given: int, taken: set[str]) -> tuple[str, ...]:
         """The letters behind those that are given, with others for those that are written out elsewhere."""
-        free = iter(c for c in spare if c not in letters)
-        return tuple(next(free) if i in written and i != "..." else i for i in letters[given:])
+        free = iter(c for c in spare if c not in (*letters, *taken))
+        return tuple(next(free) if i in taken and i != "..." else i for i in letters[given:])
 
     def step(node: Expr) -> Expr | None:
         if isinstance(node, Call) and node.name in ("given", "cast"):  # these name a tensor
@@ -84,8 +85,8 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
             place = letters.index("...")
             return replace(node, items=(*node.items[:place], Dots(node.span), *node.items[place:]))
         partial = 0 < len(node.items) < len(letters)
-        missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
         read = {n.name for i in node.items if not isinstance(i, Dots) for n in nodes(i) if isinstance(n, Name)}
+        missing = rest(letters, len(node.items), written | read) if partial else letters[len(node.items) :]
         plain = read.isdisjoint(missing) and not any(isinstance(i, Dots) for i in node.items)
         if "..." in letters or not missing or not plain:
             return node

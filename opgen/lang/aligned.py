@@ -163,13 +163,16 @@ def in_order(words: Vocabulary, orders: Orders, e: Expr) -> tuple[Expr, tuple[st
 
 
 def is_crossed(words: Vocabulary, orders: Orders, e: Expr) -> bool:
-    """Whether the axes of an operand are aligned by place, and stand in another way than by the names of indices."""
+    """Whether the axes of an operand stand in another way than by the names of indices."""
     if isinstance(e, Call) and e.name == LIST:
         known = [node for node, _ in orders]
         return any(is_crossed(words, orders, a) for a in e.args if not any(a is node for node in known))
+    own, whole = next((order for node, order in orders if node is e), None), spelled(words, e)
+    if own is not None:
+        return own != layout(words, whole)
     if not is_by_place(words, e):
         return False
-    made, whole = aligned(words, orders, e), spelled(words, e)
+    made = aligned(words, orders, e)
     return made is None or made.node != whole or made.axes != layout(words, whole)
 
 

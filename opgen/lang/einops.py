@@ -6,139 +6,151 @@ A dim that is taken apart is read at a sum of its parts, and parts that are put 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from opgen.lang.nodes import Access, Binder, Expr, Name, Number, Product, Reduction, Sum, Text
-from opgen.lang.unparse import unparse
+from opgen.lang.nodes import Binder, Expr, Name, Number, Product, Reduction, Sum, Text
+from opgen.lang.reshaped import VIEWS, Axes, Groups, Plan, Sizes, Turned, planned
+from opgen.lang.spread import Named, Spread, bound_in, placed
 from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import rebuild
 
-Groups = Sequence[tuple[str, ...]]  # of axes, each with the parts that it has
+PATTERNS = ("rearrange", "reduce", "repeat")
 _GROUP = re.compile(r"\(([^()]*)\)|(\S+)")
-_PATTERNS = ("rearrange", "reduce", "repeat")
-
-
-@dataclass(frozen=True, slots=True)
-class Regrouped:
-    """An access with other axes, the order of its indices, and how far those run that no dim says."""
-
-    node: Expr
-    order: tuple[str, ...]
-    extents: Mapping[str, Expr | None]
-    start: int  # where the tensor stands
 
 
 def regrouped(
-    words: Vocabulary, name: str, args: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]
-) -> Regrouped | None:
-    """What a call means that regroups the axes of a tensor; None for any other, and where a size is not known."""
-    match args:
-        case (Name() as x, Text(value=pattern), *rest) if name in _PATTERNS and pattern.count("->") == 1:
-            sides = [[tuple((m[1] if m[2] is None else m[2]).split()) for m in _GROUP.finditer(s)]
-                     for s in pattern.split("->")]  # fmt: skip
-            sizes = {key: value for key, value in named.items() if not isinstance(value, tuple)}
+    words: Vocabulary, name: str, args: Sequence[Expr], named: Named, turned: Turned, sizes: Sizes
+) -> Spread | None:
+    """What a call means that regroups the axes of a value; None for any other, and where a size is not known.
+
+    `turned` are nodes whose axes have another order than their indices, with that order.
+    """
+    if name not in (*PATTERNS, *VIEWS) or not args or (of := Axes.of(words, args[0], turned, sizes)) is None:
+        return None
+    match args[1:]:
+        case (Text(value=pattern), *rest) if name in PATTERNS and pattern.count("->") == 1:
+            left, right = (
+                [tuple((m[1] if m[2] is None else m[2]).split()) for m in _GROUP.finditer(side)]
+                for side in pattern.split("->")
+            )
+            given = {key: value for key, value in named.items() if not isinstance(value, tuple)}
             how = rest[0].value if rest and isinstance(rest[0], Text) else ""
-            return _Regrouping(words, x, sides[0], sides[1], sizes, how).made()
-        case (Name() as x, _, *_) if name in ("view", "reshape") and not named:
-            return _viewed(words, x, args[1:])
+            plan = Plan(_with_batch(of, left, left), _with_batch(of, left, right), given)
+            return _Regrouping(words, of, plan, how).made()
+        case wanted if name in VIEWS:
+            view = planned(words, of, name, wanted, named)
+            return None if view is None else _Regrouping(words, of, view, "").made()
         case _:
             return None
 
 
-def _viewed(words: Vocabulary, x: Name, wanted: Sequence[Expr]) -> Regrouped | None:
-    """One axis taken apart, or several put together."""
-    shape, sizes = words.shapes.get(x.name, ()), [unparse(e) for e in wanted]
-    first = next((k for k, (a, b) in enumerate(zip(shape, sizes, strict=False)) if a != b), min(len(shape), len(sizes)))
-    last = 0
-    while last < min(len(shape), len(sizes)) - first and shape[-1 - last] == sizes[-1 - last]:
-        last += 1
-    before, after = list(words.letters.get(x.name, ())), len(shape) - last
-    old, new = before[first:after], wanted[first : len(wanted) - last]
-    if "..." in shape or not old or not new or (len(old) > 1 and len(new) > 1):
-        return None
-    outer, inner = [(i,) for i in before[:first]], [(i,) for i in before[after:]]
-    if len(new) == 1:
-        left = [(i,) for i in before]
-        return _Regrouping(words, x, left, [*outer, tuple(old), *inner], {}, "").made()
-    spare = (c for c in ("h", *SPARE) if c not in before and not words.knows(c))
-    parts = (*(next(spare) for _ in new[:-1]), old[0] if not words.knows(old[0]) else next(spare))
-    given = {p: e for p, e in zip(parts, new, strict=True) if unparse(e) != "-1"}
-    return _Regrouping(words, x, [*outer, parts, *inner], [*outer, *((p,) for p in parts), *inner], given, "").made()
+def _with_batch(of: Axes, left: Groups, side: Groups) -> Groups:
+    """A side of a pattern with the axes for which `...` stands."""
+    at, lacking = next((k for k, g in enumerate(left) if g == ("...",)), 0), len(of.order) - len(left) + 1
+    there = [(i,) for i in of.order[at : at + lacking]]
+    return [group for g in side for group in (there if g == ("...",) and g in left else [g])]
 
 
 @dataclass(slots=True)
 class _Regrouping:
     words: Vocabulary
-    x: Name
-    left: Groups
-    right: Groups
-    sizes: dict[str, Expr]
+    of: Axes
+    plan: Plan
     how: str  # the reduction over what the right side lacks
     values: dict[str, Expr] = field(default_factory=dict)  # of each part, from the indices of the result
 
-    def made(self) -> Regrouped | None:
-        shape = self.words.shapes.get(self.x.name, ())
-        parts = [p for g in self.left for p in g]
-        if len(shape) != len(self.left) or "..." in (*shape, *parts) or not all(p.isidentifier() for p in parts):
+    def made(self) -> Spread | None:
+        of, left, right = self.of, self.plan.left, self.plan.right
+        parts = [p for g in left for p in g]
+        if len(of.order) != len(left) or not all(p.isidentifier() or p == "..." for p in parts):
             return None
-        if not all(self._known(g, self._size(size)) for g, size in zip(self.left, shape, strict=True)):
+        if not all(
+            g == (i,) == ("...",) or self._known(g, size) for g, i, size in zip(left, of.order, of.sizes, strict=True)
+        ):
             return None
-        order = [self._indexed(g) for g in self.right]
-        gone = [p for p in parts if p not in self.values]
-        if None in order or (gone and self.words.reductions.get(self.how) is not False):
+        order = tuple(i for g in right if (i := self._indexed(g)) is not None)
+        gone = [p for p in parts if p not in self.values and p != "..."]
+        if len(order) < len(right) or (gone and self.words.reductions.get(self.how) is not False):
             return None
-        self.values |= {p: Name(self._letter(p), self.x.span) for p in gone}
-        at = self.x.span
-        items = tuple(self._joined([(self.values[p], self.sizes[p]) for p in g]) for g in self.left)
-        read: Expr = Access(self.x.name, items, at, at)
-        joined = {p for g in self.left if len(g) > 1 for p in g}
+        at = of.whole.span
+        self.values |= {p: Name(self._letter(p), at) for p in gone}
+        places = {i: self._joined(g) for i, g in zip(of.order, left, strict=True) if i != "..."}
+        read = _together_again(placed(of.whole, places))
+        joined = {p for g in left if len(g) > 1 for p in g}
         if gone:
             binders = tuple(Binder(n.name, self.sizes[p] if p in joined else None, at)
                             for p in gone if isinstance(n := self.values[p], Name))  # fmt: skip
             read = Reduction(self.how, binders, read, at, at)
-        alone = {i.name for i in items if isinstance(i, Name)}
-        extents = {i: self._product(g) for i, g in zip(order, self.right, strict=True) if i is not None}
-        return Regrouped(
-            read, tuple(i for i in order if i), {i: e for i, e in extents.items() if i not in alone}, at.start
-        )
+        new = [(i, g) for i, g in zip(order, right, strict=True) if g not in left or i not in of.order]
+        runs = {i: self.plan.wholes.get(g) or self._product(g) for i, g in new}
+        return Spread(read, order, {i: e for i, e in runs.items() if e is not None})
 
-    def _size(self, text: str) -> Expr:
-        return Number(int(text), self.x.span) if text.isdigit() else Name(text, self.x.span)
+    @property
+    def sizes(self) -> dict[str, Expr]:
+        return self.plan.sizes
 
-    def _known(self, group: tuple[str, ...], whole: Expr) -> bool:
+    def _known(self, group: tuple[str, ...], whole: Expr | None) -> bool:
         """Whether the sizes of all parts of an axis are known: of one that is not given, what the others leave."""
         open_ones = [p for p in group if p not in self.sizes]
-        rest = self._product(tuple(p for p in group if p in self.sizes))
-        if len(open_ones) == 1:
-            one = rest == Number(1, rest.span)
-            self.sizes[open_ones[0]] = whole if one else Product((("*", whole), ("//", rest)), self.x.span)
-        return len(open_ones) < 2
+        if len(open_ones) == 1 and whole is not None:
+            self.sizes[open_ones[0]] = self._rest(whole, [p for p in group if p in self.sizes])
+        return len(group) == 1 or all(p in self.sizes for p in group)
 
-    def _product(self, group: tuple[str, ...]) -> Expr:
-        factors = tuple(("*", self.sizes[p]) for p in group)
-        return factors[0][1] if len(factors) == 1 else Product(factors, self.x.span) if factors else self._size("1")
+    def _rest(self, whole: Expr, others: Sequence[str]) -> Expr:
+        by = self._product(others) if others else Number(1, whole.span)
+        one = by is None or by == Number(1, by.span)
+        return whole if by is None or one else Product((("*", whole), ("//", by)), whole.span)
+
+    def _product(self, group: Sequence[str]) -> Expr | None:
+        factors = tuple(("*", self.sizes[p]) for p in group if p in self.sizes)
+        if not factors or len(factors) < len(group):
+            return None
+        return factors[0][1] if len(factors) == 1 else Product(factors, self.of.whole.span)
 
     def _letter(self, wish: str) -> str:
-        taken = {n.name for n in self.values.values() if isinstance(n, Name)}
+        taken = {n.name for n in self.values.values() if isinstance(n, Name)} | bound_in(self.of.whole)
         fine = wish not in taken and not self.words.knows(wish) and wish not in self.words.letters
         return wish if fine else next(c for c in SPARE if c not in taken and not self.words.knows(c))
 
     def _indexed(self, group: tuple[str, ...]) -> str | None:
         """The index of an axis of the result, with the value that each of its parts has there."""
-        at = self.x.span
-        if not group or not all(p in self.sizes for p in group):
-            return None
-        index = Name(self._letter(group[0]), at)
+        if group == ("...",) and group in self.plan.left:
+            return "..."
+        at = self.of.whole.span
+        lacking = [p for p in group if p not in self.sizes]
+        if len(lacking) == 1 and (whole := self.plan.wholes.get(group)) is not None:
+            self.sizes[lacking[0]] = self._rest(whole, [p for p in group if p in self.sizes])
+        index: Expr = Name(self._letter(group[0]), at) if group else Number(0, at)
         after: tuple[str, ...] = ()
         for part in reversed(group):
-            value: Expr = index if not after else Product((("*", index), ("//", self._product(after))), at)
+            behind = self._product(after)
+            if (after and behind is None) or (part != group[0] and part not in self.sizes):
+                return None
+            value = index if behind is None else Product((("*", index), ("//", behind)), at)
             self.values[part] = value if part == group[0] else Product((("*", value), ("%", self.sizes[part])), at)
             after = (part, *after)
-        return index.name
+        return index.name if isinstance(index, Name) else None
 
-    def _joined(self, parts: Sequence[tuple[Expr, Expr]]) -> Expr:
+    def _joined(self, group: tuple[str, ...]) -> Expr:
         """Where parts of an axis are together."""
-        (found, _), *rest = parts
-        for value, size in rest:
-            found = Sum((("+", Product((("*", found), ("*", size)), self.x.span)), ("+", value)), self.x.span)
+        first, *rest = group
+        found, at = self.values[first], self.of.whole.span
+        for part in rest:
+            found = Sum((("+", Product((("*", found), ("*", self.sizes[part])), at)), ("+", self.values[part])), at)
         return found
+
+
+def _together_again(e: Expr) -> Expr:
+    """An expression with `q` for each `q // n * n + q % n` in it."""
+    made = rebuild(e, _together_again)
+    match made:
+        case Sum(
+            terms=(
+                ("+", Product(factors=(("*", Product(factors=(("*", whole), ("//", size)))), ("*", by)))),
+                ("+", Product(factors=(("*", again), ("%", rest)))),
+            )
+        ) if whole == again and size == by == rest:
+            return whole
+        case _:
+            return made

@@ -37,18 +37,17 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.not_nan import NAMES as NOT_NAN
 from opgen.lang.not_nan import over_all, without_nan
-from opgen.lang.permuted import permuted
+from opgen.lang.permuted import PERMUTING, permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.taken import TAKING, axis_at, from_0, past_batch_dims, taken, trace
 from opgen.lang.targets import order_of
-from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
 
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Turned = tuple[Expr, tuple[str, ...]]
 
-TURNED = ("T", "mT")  # attributes of a matrix whose indices change places
+TURNED = ("T", "mT", "H", "mH")  # attributes of a matrix whose indices change places
 _OTHERWISE = ("var[", "median[", "quantile[")  # of which torch gives another value by itself
 ALIASES = MappingProxyType({
     "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
@@ -114,13 +113,12 @@ def called(
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
-        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if lined_up := in_order(words, turned, of):
+        case _, (of, _, _, *_) if plain in PERMUTING and (lined_up := in_order(words, turned, of)):
             orders = (*turned, (lined_up[0], lined_up[1])) if lined_up[1] else turned
             order = permuted(words, plain, (lined_up[0], *args[1:]), orders)
             return None if order is None else Meant(spelled(words, lined_up[0]), order)
-        case "t" | "transpose", (of, *axes):
-            last = {unparse(axis) for axis in axes} == {"-1", "-2"}
-            swapped = transposed(words, of, None if last else 2, turned)
+        case "t" | "transpose" | "adjoint", (of,) if plain != "adjoint" or not words.complexes:
+            swapped = transposed(words, of, None if plain == "adjoint" else 2, turned)
             return None if swapped is None else Meant(*swapped)
         case "zeros_like" | "ones_like", (_,):
             return Meant(Number(int(plain == "ones_like"), span))

@@ -148,7 +148,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("cov", "corrcoef", "corr"), "write it out: `mean[n]((x[n] - mx)*(y[n] - my))`"),
     "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), PRODUCT),
-    **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), TURNED),
+    **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "moveaxis", "adjoint", "T", "t"), TURNED),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
     **dict.fromkeys(("cat", "concat", "concatenate", "stack", "hstack", "vstack"), JOIN),

@@ -15,7 +15,6 @@ from opgen.lang.aligned import is_crossed
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
 from opgen.lang.counted import counted_by
-from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, is_product, lettered, product_of, renamed
 from opgen.lang.formulas import CALLS, substituted
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups, without_axis
@@ -29,6 +28,7 @@ from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction, Unary
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.ordered import note_order
+from opgen.lang.picked_by_masks import is_mask
 from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
 from opgen.lang.scans import step_of_scan
 from opgen.lang.slices import Item, Slice, grown, read_at
@@ -79,7 +79,7 @@ class Idioms(Notes):
             return part
         told = habits.of_attribute(word, span.text.partition(".")[0], self.left)
         self.note(span, message, *told)
-        if word in TURNED and (turned := turned_round(self, of, 2 if word == "T" else None)) is not None:
+        if word in TURNED and (turned := turned_round(self, of, word)) is not None:
             return turned
         if word in ("real", "imag"):
             return Call(word, (of,), span, span)
@@ -105,11 +105,13 @@ class Idioms(Notes):
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""
         items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
-        self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         plain = tuple(i for i in items if not isinstance(i, Slice))
-        self.masked |= any(isinstance(i, Compare | Logic) for i in plain) or any(
-            isinstance(i, Name) and i.name in self.words.masks and i.name not in self.left for i in plain
-        )
+        masks = [i for i in plain if is_mask(self.words, i, self.left)]
+        self.masked |= bool(masks)
+        if len(items) == len(masks) == 1:
+            self.picks.append(name.span.start)
+            return Access(name.text, plain, span, name.span)
+        self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
@@ -220,7 +222,7 @@ class Idioms(Notes):
         if known or drawn or self.words.knows(name) or not arguments.given:
             return None
         given = arguments.given, arguments.named
-        own_axes = self.spread_of(name, *given) or regrouped(self.words, name, *given)
+        own_axes = self.spread_of(name, *given)
         meant = own_axes or called(self.words, name, *given, self.left)
         if name in ("arange", "range") and counted_by(self.words, arguments.given) is not None:
             self.note(at, f"there is no function `{name}`", code="OPG209", otherwise=habits.FUNCTIONS[name])
@@ -294,14 +296,8 @@ class Idioms(Notes):
             general = found.otherwise or body_hint
             self.note(found.span, habits.PLAIN, found.told, code="OPG246", otherwise=general)
             self.unclear |= not found.clear
-            self.limits.update(
-                {
-                    n.name: found.index.name
-                    for limit in found.limits
-                    for n in nodes(limit)
-                    if isinstance(n, Name) and n.name in self.left
-                }
-            )
+            read = [n for limit in found.limits for n in nodes(limit) if isinstance(n, Name)]
+            self.limits |= {n.name: found.index.name for n in read if n.name in self.left}
             return found.reduction
         match item := items[0] if len(items) == 1 else None:
             case Number() | Unary() if reduced:
@@ -326,6 +322,8 @@ class Idioms(Notes):
             return None
         args, named = without_lists(name, args, named)
         if name in (*JOINING, *STACKING):
+            if any(is_crossed(self.words, self.results, a) for a in args):
+                return None
             return joined(self.words, name, args, named, self.left, self.parts, self.results)
         made = spread_named(self, name, args, named)
         return None if made is not None and made.is_loose(self.words) else made
@@ -333,7 +331,9 @@ class Idioms(Notes):
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
         within = {i: e for i, e in self.runs.items() if i in made.order}  # of what it is made of
         either = made.either
-        made = replace(made, runs={**within, **made.runs}).along(self.left)
+        made = replace(made, runs={**within, **made.runs})
+        own, made = made, made.along(self.left)
+        self.by_place += [made.node] if made is not own else []
         self.either = made.node if either else None
         self.runs |= made.runs
         if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
@@ -361,16 +361,12 @@ class Idioms(Notes):
             self.counted.append(counts[0])
             self.counts[counts[0].name] = counts[2]
             return counts[1]
-        if name == "unsqueeze" and len(args) == 2 and (read := stretched(self.words, *args, self.left)) is not None:
+        if (picked := self.over_picked(name, args, named)) is not None:
+            return picked
+        if args and (read := stretched(self.words, name, args, self.left)) is not None:
             return read
         crossed = any(is_crossed(self.words, self.results, a) for a in args)
-        if not crossed and (axes := regrouped(self.words, name, args, named)) is not None:
-            node, order = lettered(axes.node, axes.order, self.left)
-            if order == axes.order:
-                self.parts[axes.start] = axes.extents
-                self.results.append((node, order))
-                return node
-        if not crossed and (made := self.spread_of(name, args, named)) is not None:
+        if (made := self.spread_of(name, args, named)) is not None:
             return self.spread_out(made, args)
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
         if meant is not None and meant.axes:
@@ -379,7 +375,7 @@ class Idioms(Notes):
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
             self.results = [r for r in self.results if r[0] not in inner]
-        ordered = meant is None and self.takes_more(name) and bool(args)
+        ordered = meant is None and self.takes_more(name) and bool(args) and not crossed
         if ordered and note_order(self, name, args[0], None, args[1:], named):
             return Name(name, span)
         text = self.written_out(name, args, named) if meant is None and not crossed else None
@@ -393,6 +389,7 @@ class Idioms(Notes):
         if meant.order is None:
             return meant.node
         node, order = lettered(meant.node, meant.order, self.left)
+        node, order = self.by_place_again(args[0], node, order)
         self.results.append((node, order))
         if is_product(name) and self.plain and not self.inside and {*self.left} < {*order}:
             self.grown = (*self.left, *(i for i in order if i not in self.left))

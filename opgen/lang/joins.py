@@ -29,7 +29,20 @@ _BY_RANK: Mapping[str, tuple[tuple[str, int], tuple[str, int | None]]] = Mapping
     "append": (("cat", 0), ("cat", None)),
 })  # fmt: skip
 STACKING = ("stack", *_BY_RANK)
-SIZED = ("view", "reshape", "permute", "expand", "repeat", "tile", "zeros", "ones", "full", "empty")
+SIZED = (
+    "view",
+    "reshape",
+    "unflatten",
+    "permute",
+    "transpose",
+    "expand",
+    "repeat",
+    "tile",
+    "zeros",
+    "ones",
+    "full",
+    "empty",
+)
 _TWO = 2
 
 

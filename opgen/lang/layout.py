@@ -9,8 +9,9 @@ from dataclasses import replace
 from opgen.lang.commas import between_commas
 from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
 from opgen.lang.picks import picked
+from opgen.lang.slices import size_of, total
 from opgen.lang.vocabulary import FIRST, ROWS, SPARE, Vocabulary
-from opgen.lang.walk import nodes, operands, transform
+from opgen.lang.walk import integer, nodes, operands, transform
 
 CONSTANTS = ("pi", "inf", "nan")
 _ACCESS = re.compile(r"\b(\w+)\[([^\[\]]*)\]")
@@ -55,15 +56,16 @@ def indices_of(words: Vocabulary, item: Expr) -> list[str]:
 
 def spelled(words: Vocabulary, e: Expr) -> Expr:
     """The expression with every tensor read at its indices; letters that stand for others there give way."""
-    written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+    said = [a for a in nodes(e) if isinstance(a, Access) and a.span.text != a.name]  # others are made of bare tensors
+    written = {i.name for a in said for i in a.items if isinstance(i, Name)}
     own = lined_up(words, e)
     spare = [c for c in SPARE if c not in written and not words.knows(c)]
     over = [b.name for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
 
-    def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
+    def rest(letters: tuple[str, ...], given: int, taken: set[str]) -> tuple[str, ...]:
         """The letters behind those that are given, with others for those that are written out elsewhere."""
-        free = iter(c for c in spare if c not in letters)
-        return tuple(next(free) if i in written and i != "..." else i for i in letters[given:])
+        free = iter(c for c in spare if c not in (*letters, *taken))
+        return tuple(next(free) if i in taken and i != "..." else i for i in letters[given:])
 
     def step(node: Expr) -> Expr | None:
         if isinstance(node, Call) and node.name in ("given", "cast"):  # these name a tensor
@@ -78,18 +80,33 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
         if words.reading != ROWS and (one := picked(words, node, (*words.left, *words.bound, *over))) is not None:
             words.doubts |= {one.by: None} if one.doubtful else {}
             return one.read
+        node = from_the_front(words, node)
         if lacks_batch(words, node):
             place = letters.index("...")
             return replace(node, items=(*node.items[:place], Dots(node.span), *node.items[place:]))
         partial = 0 < len(node.items) < len(letters)
-        missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
         read = {n.name for i in node.items if not isinstance(i, Dots) for n in nodes(i) if isinstance(n, Name)}
+        missing = rest(letters, len(node.items), written | read) if partial else letters[len(node.items) :]
         plain = read.isdisjoint(missing) and not any(isinstance(i, Dots) for i in node.items)
         if "..." in letters or not missing or not plain:
             return node
         return replace(node, items=(*node.items, *access_at(node.name, missing, node).items))
 
     return transform(e, step)
+
+
+def from_the_front(words: Vocabulary, a: Access) -> Access:
+    """An element of an input that is counted from the end, `x[-1]`, counted from the first one."""
+    shape = words.shapes.get(a.name, ())
+    if a.name not in words.given or len(a.items) > len(shape) or any(isinstance(i, Dots) for i in a.items):
+        return a
+    ends = [size_of(size, a.span) for size in shape]
+    items = (
+        total([(1, end), (1, i)], a.span) if end is not None and (integer(i) or 0) < 0 else i
+        for i, end in zip(a.items, ends, strict=False)
+        if not isinstance(i, Dots)
+    )
+    return replace(a, items=tuple(items))
 
 
 def lacks_batch(words: Vocabulary, a: Access) -> bool:
@@ -176,30 +193,22 @@ def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
 def transposed(
     words: Vocabulary, e: Expr, dims: int | None, turned: Sequence[tuple[Expr, tuple[str, ...]]] = ()
 ) -> tuple[Expr, tuple[str, ...]] | None:
-    """A tensor whose last two axes change places (its only ones, where it has `dims`), with its indices in order.
+    """A value whose last two axes change places, with its indices in order; with `dims`, all axes of one with more.
 
     `turned`: nodes whose axes have another order than their indices, with that order.
     """
     order = next((order for node, order in turned if node is e), ())
-    if isinstance(e, Access) and len(order) > 1:
-        is_named = "..." not in order[-2:] and (dims is None or len(order) == dims)
-        return (replace(e), (*order[:-2], order[-1], order[-2])) if is_named else None
-    if isinstance(e, Access):
-        return _turned(spelled(words, e), dims)
-    items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()
-    named = [i for i in items if i != "..."]
-    if len(items) < 2 or "..." in items[-2:] or (dims is not None and len(named) != dims):
+    whole = replace(e) if order else spelled(words, e)
+    if not order and isinstance(e, Name):
+        order = words.letters.get(e.name, ())
+    elif not order and isinstance(whole, Access):
+        order = tuple(i.name if isinstance(i, Name) else "" for i in whole.items)
+    if len(order) < 2 or not all(order[-2:]) or len({*order}) < len(order) or FIRST in order:
         return None
-    assert isinstance(e, Name)
-    return access_at(e.name, items, e), (*items[:-2], items[-1], items[-2])
-
-
-def _turned(e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
-    """The same of a tensor that is read at its indices."""
-    items = [i.name if isinstance(i, Name) else "" for i in e.items] if isinstance(e, Access) else []
-    if len(items) < 2 or not all(items[-2:]) or len({*items}) < len(items) or (dims is not None and len(items) != dims):
-        return None
-    return e, (*items[:-2], items[-1], items[-2])
+    if dims is not None and len([i for i in order if i != "..."]) > dims:
+        return None if {"", "..."} & {*order} else (whole, order[::-1])
+    few = dims is not None and len([i for i in order if i != "..."]) < dims
+    return None if few or "..." in order[-2:] else (whole, (*order[:-2], order[-1], order[-2]))
 
 
 def read_ahead(words: Vocabulary, statement: str) -> None:

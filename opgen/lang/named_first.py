@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.aligned import Orders, in_order, is_crossed
+from opgen.lang.einops import PATTERNS, regrouped
 from opgen.lang.groups import Within
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction, Unary
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction, Unary
 from opgen.lang.notes import Notes
 from opgen.lang.own_axes import with_own_axes
 from opgen.lang.products import reindexed
+from opgen.lang.reshaped import VIEWS
 from opgen.lang.slices import Item, Slice, read_at, total
-from opgen.lang.spread import Named, Spread, size_at
+from opgen.lang.spread import Named, Spread, bound_in, placed, size_at
+from opgen.lang.targets import size_text
 from opgen.lang.unparse import unparse
-from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import integer, names_read, nodes, transform
+from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import integer, names_read, nodes, rebuild, transform
 
-_MOVING = ("diff", "flip", "fliplr", "flipud", "glu", "interpolate", "roll", "upsample")  # read at other places
+# Functions that read what they are given at other places.
+_MOVING = ("diff", "flip", "fliplr", "flipud", "glu", "interpolate", "roll", "upsample", *PATTERNS, *VIEWS)
 
 
 def spread_named(notes: Notes, name: str, args: Sequence[Expr], named: Named) -> Spread | None:
@@ -36,8 +41,45 @@ def spread_named(notes: Notes, name: str, args: Sequence[Expr], named: Named) ->
         words = words if read is None else with_tensor(words, read.name, sizes)
         return read
 
-    made = [transform(a, step) for a in args] if name in _MOVING else args
-    return with_own_axes(words, name, made, named, notes.results)
+    made = [transform(a, step) for a in args] if name in _MOVING else [*args]
+    orders = [(m, order) for a, m in zip(args, made, strict=True) for node, order in notes.results if node is a]
+    turned, crossed = [*notes.results, *orders], dict[str, tuple[Expr, tuple[str, ...]]]()
+    for k, e in enumerate(made):
+        if is_crossed(words, turned, e):
+            if (axes := _axes(words, turned, e)) is None:
+                return None
+            sizes = {i: size_at(words, axes[0], i) or extent(notes, axes[0], i) for i in axes[1]}
+            words = with_tensor(words, f"#{k}", sizes)
+            made[k], crossed[f"#{k}"] = Name(f"#{k}", e.span), axes
+    found = regrouped(words, name, made, named, turned, lambda e, i: size_at(words, e, i) or extent(notes, e, i))
+    found = found or with_own_axes(words, name, made, named, turned)
+    return found if found is None or not crossed else _read_in_order(found, crossed)
+
+
+def _axes(words: Vocabulary, turned: Orders, e: Expr) -> tuple[Expr, tuple[str, ...]] | None:
+    """A value at its indices, with these in the order of its axes; None where that is not certain."""
+    found = in_order(words, turned, e)
+    return None if found is None or found[1] is None else (spelled(words, found[0]), found[1])
+
+
+def _read_in_order(made: Spread, values: Mapping[str, tuple[Expr, tuple[str, ...]]]) -> Spread | None:
+    """A result with values read in place of the tensors that stood for them, whose axes have an order of their own."""
+    whole = [n.name for n in nodes(made.node) if isinstance(n, Name) and n.name in values]
+    filled = any(isinstance(n, Call) and n.name == "pad" for n in nodes(made.node))
+    if whole or (filled and not all(isinstance(value, Access) for value, _ in values.values())):
+        return None
+    names = {n.name for n in nodes(made.node) if isinstance(n, Name)} | bound_in(made.node)
+
+    def step(e: Expr) -> Expr:
+        if not isinstance(e, Access) or e.name not in values:
+            return rebuild(e, step)
+        value, order = values[e.name]
+        spare = (c for c in SPARE if c not in (*names, *order, *bound_in(value)))
+        value = reindexed(value, {b: next(spare) for b in sorted(bound_in(value) & names)})
+        places = zip(order, e.items, strict=True)
+        return placed(value, {i: step(item) for i, item in places if not isinstance(item, Dots)})
+
+    return replace(made, node=step(made.node))
 
 
 def named_first(notes: Notes, e: Reduction, items: Sequence[Item], at: Span) -> Access | None:
@@ -104,7 +146,7 @@ def _sliced(
 
 def with_tensor(words: Vocabulary, name: str, sizes: dict[str, Expr | None]) -> Vocabulary:
     """A vocabulary with one more tensor, by its indices and how far they run."""
-    shape = tuple("..." if size is None else unparse(size) for size in sizes.values())
+    shape = tuple("..." if size is None else size_text(size) for size in sizes.values())
     return replace(words, letters=words.letters | {name: (*sizes,)}, shapes=words.shapes | {name: shape})
 
 
@@ -120,7 +162,7 @@ def extent(notes: Notes, whole: Expr, index: str) -> Expr | None:
             size = Number(int(dim), a.span) if dim.isdigit() else Name(dim, a.span)
             if dim != "..." and _back(item, size) == index:
                 return size
-    return None
+    return notes.runs.get(index)
 
 
 def _back(item: Expr | Dots, size: Expr) -> str:

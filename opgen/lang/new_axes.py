@@ -8,6 +8,7 @@ from opgen.diagnostics.model import Source, Span
 from opgen.lang.layout import indices_of
 from opgen.lang.nodes import Access, Dots, Expr, Name, Reduction
 from opgen.lang.slices import Item, Slice
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
 
@@ -102,15 +103,27 @@ def _begin_with(words: Vocabulary, name: str, new: Sequence[bool], left: Sequenc
     return all(size is None or i == size.lower() or i.upper() not in dims for i, size in zip(left, own, strict=False))
 
 
-def stretched(words: Vocabulary, of: Expr, axis: Expr, left: Sequence[str]) -> Access | None:
-    """`x.unsqueeze(1)` read so."""
-    place, own = integer(axis), words.letters.get(of.name, ()) if isinstance(of, Name) else ()
-    if not isinstance(of, Name) or place is None or not own or not -len(own) - 1 <= place <= len(own):
-        return None
+def stretched(words: Vocabulary, name: str, args: Sequence[Expr], left: Sequence[str]) -> Access | None:
+    """`x.unsqueeze(1)` read so, and `x.view(N, 1)`."""
+    of, *given = args
+    own = words.letters.get(of.name, ()) if isinstance(of, Name) else ()
     whole: list[Item] = [Dots(of.span) if i == "..." else Slice(None, None, None, of.span) for i in own]
-    if "..." in own[place if place >= 0 else len(own) + 1 + place :]:
-        return None  # among the axes of the batch
-    whole.insert(place if place >= 0 else len(own) + 1 + place, Name("None", of.span))
+    new = [integer(e) for e in given]
+    match name, new:
+        case "unsqueeze", [int(place)] if own and -len(own) - 1 <= place <= len(own):
+            at = place if place >= 0 else len(own) + 1 + place
+            if "..." in own[at:]:
+                return None  # among the axes of the batch
+            whole.insert(at, Name("None", of.span))
+        case "view" | "reshape", _ if 1 in new and "..." not in own:
+            shape = words.shapes.get(of.name, ()) if isinstance(of, Name) else ()
+            kept = [e for e, number in zip(given, new, strict=True) if number != 1]
+            if [*map(unparse, kept)] != [*shape] and [integer(e) for e in kept] != [-1] * len(shape):
+                return None
+            whole = [Name("None", of.span) if number == 1 else Slice(None, None, None, of.span) for number in new]
+        case _:
+            return None
+    assert isinstance(of, Name)
     items = lined_up_from_behind(words, of.name, whole, left)
     return None if items is None else Access(of.name, items, of.span, of.span)
 

@@ -16,7 +16,7 @@ from opgen.lang.aligned import Aligned, aligned, is_by_place, renamed, stated
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.conversions import chosen_by
-from opgen.lang.foreign import by_steps, written
+from opgen.lang.foreign import ALIASES, by_steps, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.inner_products import contracted, in_place, over_batch
 from opgen.lang.joins import LIST
@@ -37,6 +37,8 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.numbered import numbered
 from opgen.lang.past import of_its_past
+from opgen.lang.picked_by_masks import over_picked, selected
+from opgen.lang.products import reindexed
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents, Item
@@ -76,6 +78,7 @@ class Notes(ABC):
     limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
     bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
+    by_place: list[Expr] = field(default_factory=list)  # of them, those whose indices are the letters of the target
     counted: list[Expr] = field(default_factory=list)  # what `arange` counts that stands at no place of a tensor so far
     counts: dict[str, Expr] = field(default_factory=dict)  # how far
     chosen: list[str] = field(default_factory=list)  # what it counted in a formula that is read again
@@ -96,6 +99,7 @@ class Notes(ABC):
     keeps: bool = False  # axes that are reduced over stay, with one element
     either: Expr | None = None  # tensors that are joined along the first axis or the last one
     alternatives: list[str] = field(default_factory=list)  # what else the statement that is proposed may stand for
+    picks: list[int] = field(default_factory=list)  # where accesses begin that have a mask alone, which nothing reduces
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
@@ -118,10 +122,33 @@ class Notes(ABC):
     ) -> Expr:
         """What a call of another library means here."""
 
+    def over_picked(self, name: str, args: tuple[Expr, ...], named: Mapping[str, object]) -> Expr | None:
+        """A reduction over what a mask picks, and what a call picks by one; None for other calls."""
+        if name == "masked_select" and (found := selected(args)) is not None:
+            self.picks.append(found.name_span.start)
+            return found
+        of = args[0] if args else None
+        if not isinstance(of, Access) or of.name_span.start not in self.picks:
+            return None
+        made = over_picked(self.words, ALIASES.get(name, name), of, args[1:], named)
+        if made is not None:
+            self.picks.remove(of.name_span.start)
+        return made
+
+    def by_place_again(self, of: Expr, node: Expr, order: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
+        """What a value becomes that got the letters of the target by their places, and whose axes then change these."""
+        if not any(of is n for n in self.by_place) or {*order} != {*self.left}:
+            return node, order
+        names = dict(zip(order, self.left, strict=True))
+        self.runs = {names.get(i, i): size for i, size in self.runs.items()}
+        self.by_place.append(made := reindexed(node, names))
+        return made, self.left
+
     def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
         """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""
         if isinstance(whole, Assign):
             whole = replace(whole, value=self._respelt(whole.value))
+        self.unclear |= bool(self.picks)
         first, *others = sorted(self.found, key=lambda found: found.span.start)
         hints = first.hints
         foreign, good = _of_other_libraries(self.words, whole)

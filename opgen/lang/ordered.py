@@ -48,6 +48,8 @@ def note_order(
     made = f"{_FIRST}: `{line}`; then {made}" if made and line else made
     if made:
         found.hints, found.otherwise = tuple(h for h in found.hints if h != FUNCTIONS.get(name)), ""
+        for read in (f for f in notes.found if of.span.start <= f.span.start < of.span.end):
+            read.otherwise = ""  # it is in what is said
     notes.note_unclear(made or (ORDERED if name == "topk" and not least else ""))
     return made is not None
 

@@ -84,7 +84,7 @@ def through_order(
         left = _list(items, axis, axis if "sort" in name else None)
         return f"write `{f'{target}[{left}]' if left else target} = {value}`"
     size = _size(words, of.name, items.index(axis), axis)
-    if name == "topk" and axis in left:
+    if name == "topk" and axis in left and re.search(rf"\b{axis}\b", of.span.text.removeprefix(of.name)):
         here, there = ", ".join(items), _list(items, axis, each)
         end = _kth_greatest(size, count) if not least else count
         of_kth, sense = f"kth[{each}]({of.name}[{there}], {end})", "<=" if least else ">="

@@ -32,12 +32,12 @@ from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.position_groups import without_groups
 from opgen.lang.primes import note_primes
 from opgen.lang.sampling import of_distribution
-from opgen.lang.slices import Slice, sizes
+from opgen.lang.slices import Slice
 from opgen.lang.slices_left import by_component
 from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign, last_case
 from opgen.lang.start_lines import AS_ARRAYS, start_lines
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
-from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first
+from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first, sizes
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, RENAMED, TAKEN, TWICE, read_as, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from opgen.diagnostics.model import Span
 from opgen.lang.nodes import (
     Access,
-    Assign,
     Binder,
     Compare,
     Dots,
@@ -73,7 +72,7 @@ def read_at(
     for item, place in zip(items, places, strict=True):
         if isinstance(item, Slice):
             wish = None if axes is None or place is None else axes[place]
-            size = _size(shape[place], item.span) if place is not None and place < len(shape) else None
+            size = size_of(shape[place], item.span) if place is not None and place < len(shape) else None
             part = replace(item, start=multiplied_out(item.start), stop=multiplied_out(item.stop))
             wanted.append(_Axis(part, wish, size, _lasts(words, size, item.span)))
     indices = _indices(words, wanted, used, left, bound)
@@ -180,12 +179,12 @@ def _lasts(words: Vocabulary, size: Expr | None, at: Span) -> Mapping[str, Expr]
 
 def _from_the_end(item: Item, size: str) -> Item:
     """A place that is counted from the end, `-1`, counted from the start."""
-    if not isinstance(item, Unary) or item.op != "-" or (whole := _size(size, item.span)) is None:
+    if not isinstance(item, Unary) or item.op != "-" or (whole := size_of(size, item.span)) is None:
         return item
     return total([(1, whole), (-1, item.operand)], item.span)
 
 
-def _size(size: str, at: Span) -> Expr | None:
+def size_of(size: str, at: Span) -> Expr | None:
     return Number(int(size), at) if size.isdigit() else Name(size, at) if size != "..." else None
 
 
@@ -225,7 +224,7 @@ class _Axis:
         if not self.partly or index not in words.unsliced or len(along) != 1 or self.size is None or extent is None:
             return None
         named = isinstance(extent, Name | Number) and unparse(extent) != along[0]
-        return None if named or unparse(self.size) == along[0] else _size(along[0], self.slice.span)
+        return None if named or unparse(self.size) == along[0] else size_of(along[0], self.slice.span)
 
     def at(self, index: str) -> Expr | None:
         """The position that is read at an index."""
@@ -367,28 +366,6 @@ class Bounds:
         known = [e for e in wanted[b.name] if e is not None]
         self.unknown |= not known
         return replace(b, extent=min(known, key=lambda e: len(unparse(e)))) if known else b
-
-
-def sizes(words: Vocabulary, s: Assign) -> None:
-    """Note the shape that a statement gives its target, where each index says plainly how far it runs."""
-    shape: list[str] = []
-    for item in s.target.items or ():
-        if isinstance(item, Dots):
-            shape.append("...")
-            continue
-        if not isinstance(item, Binder) or (item.extent is not None and item.name in words.inputs):
-            return
-        size = item.extent or next(
-            (_size(words.shapes[a.name][k], a.span)
-             for a in nodes(s.value) if isinstance(a, Access) and len(words.shapes.get(a.name, ())) == len(a.items)
-             for k, i in enumerate(a.items) if i == Name(item.name, a.span)),
-            None,
-        )  # fmt: skip
-        if not isinstance(size, Name | Number):
-            return
-        shape.append(unparse(size))
-    if s.target.items is not None:
-        words.shapes.setdefault(s.target.name, tuple(shape))
 
 
 def stands(e: Expr, name: str) -> bool:

@@ -28,7 +28,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.products import reindexed
 from opgen.lang.slices import total
-from opgen.lang.vocabulary import SPARE, Vocabulary, letters
+from opgen.lang.vocabulary import SPARE, UNCLEAR, Vocabulary, letters
 from opgen.lang.walk import integer, nodes, rebuild
 
 Named = Mapping[str, Expr | tuple[Expr, ...]]
@@ -161,16 +161,21 @@ def size_at(words: Vocabulary, e: Expr, index: str) -> Expr | None:
         shape = words.shapes.get(a.name, ()) if isinstance(a, Access) else ()
         if isinstance(a, Access) and len(shape) == len(a.items):
             for size, item in zip(shape, a.items, strict=True):
-                if isinstance(item, Name) and item.name == index and size != "...":
+                if isinstance(item, Name) and item.name == index and size not in ("...", UNCLEAR):
                     return Number(int(size), item.span) if size.isdigit() else Name(size, item.span)
     return None
 
 
 def at(e: Expr, index: str, place: Expr) -> Expr:
     """An expression with another position in place of an index."""
+    return placed(e, {index: place})
+
+
+def placed(e: Expr, places: Mapping[str, Expr]) -> Expr:
+    """An expression with other positions in place of indices."""
     if isinstance(e, Name):
-        return place if e.name == index else e
-    made = rebuild(e, lambda part: at(part, index, place))
+        return places.get(e.name, e)
+    made = rebuild(e, lambda part: placed(part, places))
     if not isinstance(made, Access):
         return made
     items = (total([(1, i)], i.span) if isinstance(i, Sum) else i for i in made.items)

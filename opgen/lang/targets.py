@@ -10,12 +10,12 @@ from typing import TypeGuard
 from opgen.lang.layout import layout, spelled
 from opgen.lang.lexer import T, Token
 from opgen.lang.new_axes import is_whole
-from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Target
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Target
 from opgen.lang.products import reindexed
-from opgen.lang.slices import Item, Slice, sizes, stands, total
+from opgen.lang.slices import Item, Slice, size_of, stands, total
 from opgen.lang.spread import bound_in
 from opgen.lang.unparse import unparse
-from opgen.lang.vocabulary import SPARE, Vocabulary, letters
+from opgen.lang.vocabulary import SPARE, UNCLEAR, Vocabulary, letters
 from opgen.lang.walk import nodes, transform
 
 
@@ -166,6 +166,33 @@ def remember(words: Vocabulary, s: Assign) -> None:
             words.letters[s.target.name] = read
             words.batched[s.target.name] = None
         sizes(words, s)
+
+
+def sizes(words: Vocabulary, s: Assign) -> None:
+    """Note the shape that a statement gives its target, where each index says plainly how far it runs."""
+    shape: list[str] = []
+    for item in s.target.items or ():
+        if isinstance(item, Dots):
+            shape.append("...")
+            continue
+        if not isinstance(item, Binder) or (item.extent is not None and item.name in words.inputs):
+            return
+        size = item.extent or next(
+            (size_of(words.shapes[a.name][k], a.span)
+             for a in nodes(s.value) if isinstance(a, Access) and len(words.shapes.get(a.name, ())) == len(a.items)
+             for k, i in enumerate(a.items) if i == Name(item.name, a.span)),
+            None,
+        )  # fmt: skip
+        if size is None:
+            return
+        shape.append(size_text(size))
+    if s.target.items is not None:
+        words.shapes.setdefault(s.target.name, tuple(shape))
+
+
+def size_text(size: Expr) -> str:
+    """A size as it stands in a shape, where it does."""
+    return unparse(size) if isinstance(size, Name | Number) else UNCLEAR
 
 
 def read_by(target: Target) -> frozenset[str]:

@@ -15,13 +15,17 @@ from opgen.lang.notes import Notes
 from opgen.lang.walk import nodes
 
 
-def turned_round(notes: Notes, of: Expr, dims: int | None) -> Expr | None:
-    """A value whose last axes change places; a vector has one, and stays. None where its axes are not known."""
-    if _rank(notes, of) == 1:
+def turned_round(notes: Notes, of: Expr, word: str) -> Expr | None:
+    """A value whose axes change places, by `T` all of them; a vector stays. None where they are not known."""
+    if notes.words.complexes and word.endswith("H"):
+        return None
+    known = any(node is of for node, _ in notes.results)
+    if not known and _rank(notes, of) == 1:
         return of
-    made = transposed(notes.words, of, dims, notes.results)
+    made = transposed(notes.words, of, None if word.startswith("m") else 2, notes.results)
     if made is None:
         return None
+    made = notes.by_place_again(of, *made)
     notes.results = [r for r in notes.results if r[0] is not of]
     notes.results.append(made)
     notes.ranks.append((made[0], 2, False))
@@ -32,7 +36,7 @@ def marked(notes: Notes, of: Expr, at: Span) -> Expr:
     """`x'` of MATLAB and Julia, which also conjugates."""
     notes.note(at, f"`{at.text}` is not part of the formula language", otherwise=TURNED)
     notes.found[-1].label = "turns nothing round"
-    made = None if notes.words.complexes or not _rank(notes, of) else turned_round(notes, of, 2)
+    made = None if notes.words.complexes or not _rank(notes, of) else turned_round(notes, of, "T")
     if made is None:
         notes.note_unclear(PRODUCT)
         return of

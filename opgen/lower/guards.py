@@ -373,7 +373,9 @@ def _may_stay(d: Declarations, name: str) -> bool:
 
 
 def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case, bag: Bag) -> None:
-    if any(goes_on(s, bag) for s in matching):
+    listed = any(o.name == name for o in d.spec.outputs or ())
+    told = name in (*d.inputs, *d.params) and not listed  # of each statement: what it makes has another name
+    if told or any(goes_on(s, bag) for s in matching):
         return
     first, second = matching[:2]
     related = (Label(first.guard.span if first.guard is not None else first.target.span, "holds as well"),)

@@ -33,7 +33,7 @@ def without_masked(d: Declarations, bag: Bag) -> Declarations:
             told.append(name)  # what the masks change could not be read, which is told
         if (
             name in told
-            or _is_plain(own, masked)
+            or _is_plain(d, own, masked)
             or (name in d.inputs and any(o.name == name for o in d.spec.outputs or ()))
         ):
             continue
@@ -63,8 +63,10 @@ def _report(bag: Bag, code: str, message: str, own: Sequence[Assign], hint: str)
     bag.error(code, message, first.name_span if code == "OPG236" else first.span, related=related, hints=(hint,))
 
 
-def _is_plain(own: Sequence[Assign], masked: Sequence[Assign]) -> bool:
+def _is_plain(d: Declarations, own: Sequence[Assign], masked: Sequence[Assign]) -> bool:
     """Whether there is no mask, or but one, of a kind of which the statement itself is told."""
+    if own[0] in masked and own == masked and own[0].target.name in d.inputs:
+        return False
     calls = [s for s in masked if any(isinstance(i, Call) for i in s.target.items or ())]
     other = len(masked) > 1 or (len(own) > 1 and (calls or any(s.op != "=" for s in masked)))
     whole = [s for s in own if s not in masked]

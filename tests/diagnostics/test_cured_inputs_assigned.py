@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from opgen.ir.interp import array, run
@@ -100,3 +102,11 @@ def test_an_input_that_is_listed_as_an_output_keeps_its_element_too() -> None:
 def test_no_message_reads_the_step_before() -> None:
     for line in ("w = w - g", "w = w - mean(w)", "w = (1 - 0.5)*w + g.sum()"):
         assert all("- 1]" not in hint for hint in said(whole(PAIR, line)))
+
+
+def test_an_input_that_is_assigned_again_is_told_once_of_each_statement() -> None:
+    found = diagnosed(whole("inputs: [x]", "x = x * 2", "x = relu(x)", "x = x + 1"))
+    assert [d.code for d in found] == ["OPG236"] * 3
+    lines = [re.findall(r"`(\w+ = [^`]*)`", d.hints[0])[0] for d in found]
+    assert lines == ["x2 = x * 2", "x3 = relu(x2)", "y = x3 + 1"]
+    built(whole("inputs: [x]", *lines))

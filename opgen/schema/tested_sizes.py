@@ -36,7 +36,9 @@ def example(node: object) -> tuple[str, ...]:
 
 def _several(node: object) -> tuple[str, ...]:
     """Several sizes of one dim, which are a case each."""
-    items = node.items if isinstance(node, Sequence) and re.fullmatch(r"[A-Z]\w*", str(node.key)) else ()
+    if not isinstance(node, Sequence) or not re.fullmatch(r"[A-Z]\w*", str(node.key)):
+        return ()
+    items = node.items
     if not items or not all(isinstance(i, Scalar) and isinstance(i.value, int) for i in items):
         return ()
     cases = ", ".join(f"{{{node.key}: {i.text}}}" for i in items if isinstance(i, Scalar))

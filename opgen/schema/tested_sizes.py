@@ -30,7 +30,9 @@ def size(node: object) -> int:
 
 def example(node: object) -> tuple[str, ...]:
     """How sizes are written, with a dim of the spec where one is found."""
-    found = _DIM.search(node.span.source.text) if isinstance(node, Scalar | Sequence) else None
+    if not isinstance(node, Scalar):
+        return ()  # what a list means is told with the shapes of the inputs
+    found = _DIM.search(node.span.source.text)
     return (f"sizes are written by dims: `sizes: {{{found[1] if found else 'N'}: 5}}`",)
 
 
@@ -39,7 +41,7 @@ def _several(node: object) -> tuple[str, ...]:
     if not isinstance(node, Sequence) or not re.fullmatch(r"[A-Z]\w*", str(node.key)):
         return ()
     items = node.items
-    if not items or not all(isinstance(i, Scalar) and isinstance(i.value, int) for i in items):
+    if len(items) < 2 or not all(isinstance(i, Scalar) and isinstance(i.value, int) for i in items):
         return ()
     cases = ", ".join(f"{{{node.key}: {i.text}}}" for i in items if isinstance(i, Scalar))
     return (f"one size holds for all tests, and others for a case each: `cases: [{cases}]`",)

@@ -187,7 +187,8 @@ def _of_type(p: ParamSpec, name: str, value: object) -> tuple[str, ...]:
         return (f"write `{name}: {meant}`",)
     number = re.fullmatch(r"-?\d+" if p.type == "int" else r"-?\d+(\.\d*)?(e-?\d+)?", str(only))
     if number and p.type in ("int", "float") and p.length is None:
-        return (f"write `{name}: {only}`",)
+        fits = abs(float(str(only))) < _LARGEST[p.type]
+        return (f"write `{name}: {only}`",) if fits else ()
     shown = "true" if p.type == "bool" else "2" if p.type == "int" else "0.5"
     whole = shown if p.length is None else f"[{', '.join([shown] * p.length)}]"
     return (f"its type is {p.type if p.length is None else f'a list of {p.length}'}: `{name}: {whole}`, say",)

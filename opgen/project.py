@@ -194,7 +194,9 @@ def specs_of(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
             continue
         found = sorted(p for p in path.rglob("*") if p.suffix in (".yaml", ".yml") and p.is_file())
         if not found:
-            bag.error("OPG507", f"no spec in {path}", None, hints=["a spec is a file that ends in .yaml"])
+            named = pipeline.lying_elsewhere(Path(path.name))  # of the operator that lies in the folder
+            hints = [f"did you mean {' or '.join(map(str, named))}?"] if named else []
+            bag.error("OPG507", f"no spec in {path}", None, hints=[*hints, "a spec is a file that ends in .yaml"])
         seen.update(dict.fromkeys(found))
     return iter(seen)
 

@@ -16,7 +16,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import torch
 
 from .arguments import domain_error
-from .refused import fault, meant, nearest, no_argument, only
+from .kinds import fault
+from .refused import meant, nearest, no_argument, only
 
 Self = TypeVar("Self")
 Given = ParamSpec("Given")

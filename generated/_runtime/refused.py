@@ -22,20 +22,17 @@ from torch import Tensor
 
 from . import native
 from .arguments import QUANTISED, operands
+from .kinds import KINDS, SHORT, fault, is_kind
 from .missing import Missing
 
 if TYPE_CHECKING:
     from .dispatch import Definition
 
-_KINDS = {
-    "int": (int, torch.SymInt),
-    "float": (int, float, torch.SymInt, torch.SymFloat),
-    "bool": (bool,),
-    "str": (str,),
+_CONVERTED = {  # what is said of a dtype, and the tensor of another one
+    r"have a floating-point dtype, not torch\.u?(int\d+|bool)": "{}.float()",
+    r"be bool, not torch\..*": "{} != 0",
 }
 _INTEGERS = "i1u248"  # kinds of operands
-_SHORT = 40  # characters of numbers that are shown
-_WORDS = {"int": "an int", "float": "a float", "bool": "a bool", "str": "a string"}
 
 
 def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
@@ -45,7 +42,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         how = _parts(d, given, params) or f"; it takes {', '.join(signature(function).parameters)}"
         return TypeError(f"{d.name} is missing {_listed(missing)}{how}")
     if is_ours(d.name, error) and (told := _shape_fault(d, given, params, str(error))):
-        return ValueError(f"{d.name}: {told}{_parts(d, given, params)}")
+        return ValueError(f"{d.name}: {told}{_parts(d, given, params) or _turned(d, given, params)}")
     if function is not None and isinstance(error, TypeError) and (keyword := _keyword(d, function, given, params)):
         return TypeError(f"{error!s}{keyword}")
     if isinstance(error, TypeError) and re.fullmatch(rf"{d.name}: \w+ must be a Tensor, not \w+", str(error)):
@@ -125,6 +122,21 @@ def _parts(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
     return ""
 
 
+def _turned(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """The matrix that a call takes when it is turned round; empty where none is."""
+    names = d.operands or d.inputs
+    for k, matrix in enumerate(given):
+        if isinstance(matrix, Tensor) and matrix.dim() == 2 and matrix.shape[0] != matrix.shape[1]:
+            try:
+                tried = operands(d.name, names, d.kinds, [*given[:k], matrix.T, *given[k + 1 :]])
+                fits = not _checked(d, tried, params)
+            except (RuntimeError, TypeError, ValueError):
+                continue
+            if fits:
+                return f"; did you mean {names[k]}.T?"
+    return ""
+
+
 def _made(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
     """How to make tensors of the arrays and numbers that stand in their place; empty where these would not do."""
     wrong = next((v for v in given if v is not None and not isinstance(v, Tensor)), None)
@@ -133,7 +145,7 @@ def _made(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
         fits = not _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, tensors), params)
     except (RuntimeError, TypeError, ValueError):
         return ""
-    short = isinstance(wrong, list | tuple | int | float) and len(repr(wrong)) <= _SHORT
+    short = isinstance(wrong, list | tuple | int | float) and len(repr(wrong)) <= SHORT
     how = f"write torch.tensor({wrong!r})" if short else "torch.as_tensor(…) makes one of it"
     return f"; {how}" if fits else ""
 
@@ -146,6 +158,9 @@ def _choices(d: Definition, name: str, given: Sequence[Any], params: Sequence[An
 
 def _shaped(d: Definition, function: Callable[..., Any] | None, error: Exception) -> Exception:
     """An error about an operand that holds no integers, with the shape and the doc that are declared for it."""
+    for wrong, right in _CONVERTED.items():
+        if (name := re.fullmatch(rf"{d.name}: (\w+) must {wrong}", str(error))) is not None:
+            return TypeError(f"{error!s}; write {right.format(name[1])}")
     found = re.fullmatch(rf"{d.name}: (\w+) must have an integer dtype, (.*)", str(error))
     declared = rf"^ +{found[1]}: integer `(.*?)`[^;\n]*(?:; (.*))?$" if found else "$^"
     own = re.search(declared, function.__doc__ or "" if function else "", re.MULTILINE)
@@ -184,9 +199,9 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
         return f"; params are keywords: {' or '.join(words)}" if words else ""
     tensor = _as_tensor(d, given, params, wrong) or _filled(d, given, params, wrong)
     alike = [(n, k.partition(" | ")[0]) for n, k in kinds]
-    alike = [(n, k) for n, k in alike if k in _KINDS and (k == "bool") == isinstance(wrong, bool)]
+    alike = [(n, k) for n, k in alike if k in KINDS and (k == "bool") == isinstance(wrong, bool)]
     integer = d.kinds[k] != "f" and tensor
-    taking = [f"{n}={wrong!r}" for n, kind in alike if _is(kind, wrong) and not (integer and kind == "float")]
+    taking = [f"{n}={wrong!r}" for n, kind in alike if is_kind(kind, wrong) and not (integer and kind == "float")]
     if tensor and taking:
         return f"; as {list(signature(function).parameters)[k]} write {tensor}, as a param {' or '.join(taking)}"
     return f"{tensor and '; write '}{tensor}" + (f"; params are keywords: {' or '.join(taking)}" if taking else "")
@@ -195,7 +210,7 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
 def _repeated(d: Definition, name: str, wanted: str, value: Any, given: Sequence[Any], params: Sequence[Any]) -> str:
     """How a number is passed where as many as the check of a call asks for are taken; empty elsewhere."""
     each = wanted.partition(" | ")[0].removeprefix("Sequence[").removesuffix("]")
-    if not wanted.startswith("Sequence[") or not _is(each, value):
+    if not wanted.startswith("Sequence[") or not is_kind(each, value):
         return ""
     told = _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, given), _with(d, params, name, ()))
     count = re.match(rf"{name} must have (\d+) elements", told)
@@ -337,45 +352,6 @@ def nearest(unknown: str, names: Sequence[str]) -> list[str]:
 
 def is_ours(name: str, error: Exception) -> bool:
     return str(error).startswith(f"{name}: ")
-
-
-def fault(wanted: str, value: Any) -> str:
-    """What an argument must be and is not; empty where it is."""
-    base, _, null = wanted.partition(" | ")
-    if value is None:
-        return "" if null else f"{_described(base)}, not None"
-    if base == "Tensor":
-        return "" if isinstance(value, Tensor) else f"a Tensor, not {type(value).__name__}"
-    if base.startswith("Sequence["):
-        each = base.removeprefix("Sequence[").removesuffix("]")
-        good = isinstance(value, Sequence) and not isinstance(value, str) and all(_is(each, v) for v in value)
-        return "" if good else f"{_described(base)}, not {value!r}"
-    whole = f"; write {int(value)}" if base == "int" and isinstance(value, float) and value.is_integer() else ""
-    if _is(base, value):
-        return ""
-    shown, shape = " ".join(repr(value).split()), getattr(value, "shape", ())
-    if len(shown) > _SHORT and shape != ():
-        return f"{_described(base)}, not {type(value).__name__} of shape {[*shape]}"
-    return f"{_described(base)}, not {shown} of type {type(value).__name__}{whole}"
-
-
-def _described(wanted: str) -> str:
-    if wanted.startswith("Sequence["):
-        return f"a sequence of {wanted.removeprefix('Sequence[').removesuffix(']')}s"
-    return _WORDS.get(wanted, f"a {wanted}")
-
-
-def _is(kind: str, value: Any) -> bool:
-    """Would torch take a value for one of this type? Numbers of NumPy and tensors of one element it does."""
-    if isinstance(value, _KINDS[kind]):
-        return True
-    if isinstance(value, Tensor):
-        return value.numel() == 1
-    if getattr(value, "shape", ()) != ():  # an array that is no number
-        return False
-    if kind in ("int", "bool"):
-        return hasattr(value, "__index__")
-    return kind == "float" and hasattr(value, "__float__")
 
 
 def _is_special(tensor: Tensor) -> bool:

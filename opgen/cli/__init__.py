@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import sys
 from importlib import import_module
@@ -62,6 +63,7 @@ _INSTEAD = {  # what other tools call what a command does otherwise, or does any
     **dict.fromkeys((("build", "--dry-run"), ("build", "--dry_run")), "; did you mean --check, or --diff?"),
     **dict.fromkeys((("list", "--json"), ("lint", "--json"), ("build", "--json")), "; did you mean --format json?"),
 }
+_TOO_MANY = re.compile(r"Got unexpected extra arguments? \((.*)\)\.?")  # of click
 _PRINTING = ("explain", "schema", "show")  # to stdout, whatever is asked of them
 
 
@@ -111,6 +113,8 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as e:
         if isinstance(e, click.NoSuchOption) and e.ctx and _is_ours(e):
             e = click.NoSuchOption(e.option_name, _no_option(e.option_name, e.ctx), ctx=e.ctx)
+        if isinstance(e, click.UsageError) and e.ctx and (extra := _TOO_MANY.fullmatch(e.message)):
+            e = click.UsageError(_unwanted(extra[1].split(), e.ctx), ctx=e.ctx)
         if isinstance(e, click.BadOptionUsage) and (words := _choices(e.option_name, arguments)):
             e = click.BadOptionUsage(e.option_name, f"{e.message.rstrip('.')}: one of {', '.join(words)}", e.ctx)
         e.show()
@@ -131,6 +135,20 @@ def _is_ours(e: click.NoSuchOption) -> bool:
     """Whether more is to say of an option that there is not than which ones are spelt like it."""
     known = e.ctx is not None and (e.ctx.info_name, e.option_name) in _INSTEAD
     return known or not e.possibilities or e.option_name in _FOLDERS
+
+
+def _unwanted(words: list[str], ctx: click.Context) -> str:
+    """What is said of words that a command has no place for: they may be the value of an option."""
+    for option in ctx.command.params:
+        if (
+            isinstance(option, click.Option)
+            and isinstance(option.type, click.Choice)
+            and words[0] in option.type.choices
+        ):
+            return f"unexpected '{words[0]}'; did you mean {option.opts[0]} {words[0]}?"
+    takes = [str(p.name).upper() for p in ctx.command.params if isinstance(p, click.Argument)]
+    what = f"takes one {takes[0]}, and no" if takes else "takes no names; leave away"
+    return f"opgen {ctx.info_name} {what} {', '.join(map(repr, words))}"
 
 
 def _no_option(name: str, ctx: click.Context) -> str:

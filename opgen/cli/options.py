@@ -147,6 +147,8 @@ def named_spec(wanted: str, name: str) -> Path:
     from opgen.project import operator_of, specs_of
 
     path = Path(wanted)
+    if path.is_dir():
+        raise click.UsageError(f"{wanted} is a folder, and no spec{_elsewhere(Path(path.name))}")
     if path.exists():
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
@@ -193,6 +195,9 @@ def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:
     return list(wanted) or found
 
 
+_ALL = ("all", "*", ".")  # what other tools say for everything
+
+
 def _first(wanted: str, out: Path, found: Sequence[str]) -> str:
     """What to do about an operator that is not generated: build its spec, or call it by its name."""
     from difflib import get_close_matches
@@ -201,6 +206,9 @@ def _first(wanted: str, out: Path, found: Sequence[str]) -> str:
     from opgen.project import operator_of
 
     path = Path(wanted)
+    if wanted in _ALL and found:
+        every = command(str(click.get_current_context().info_name), out=out)
+        return f"all of them are meant where none is named: {every}"
     specs = (path,) if path.is_file() else lying_elsewhere(path) or _defining(wanted)
     named = [op for op in dict.fromkeys(map(operator_of, specs)) if op in found]
     if named:

@@ -79,7 +79,7 @@ def command(
     """Run the tests of generated operators (default: all of them)."""
     if find_spec("pytest") is None:
         raise click.UsageError("the tests need pytest: pip install 'opgen[test]'")
-    names = generated_ops(out, ops)
+    names = _wanted(out, ops, keyword)
     _say_changed(out, names)
     files = [str((out / op / f"test_{op}.py").absolute()) for op in names]
     backends = ["torch", "native"] if backend == "all" else [backend]
@@ -92,6 +92,17 @@ def command(
     codes = [_tested(files, way, options, jobs, quiet) for way in ways]
     if any(codes):
         raise click.exceptions.Exit(FINDINGS if set(codes) <= {0, FINDINGS, _NO_TESTS_RAN} else USAGE)
+
+
+def _wanted(out: Path, ops: tuple[str, ...], keyword: str | None) -> list[str]:
+    """The operators to test; a word that is none may be one of those that tests are chosen by."""
+    try:
+        return generated_ops(out, ops)
+    except click.UsageError as e:
+        if keyword is None or not ops:
+            raise
+        words = " and ".join((keyword, *ops))
+        raise click.UsageError(f"{e.message}; words behind -k stand in quotes: -k '{words}'") from e
 
 
 def _need_libraries(out: Path, ops: Sequence[str]) -> None:

@@ -25,6 +25,7 @@ from opgen.lang.nodes import (
     Product,
     Reduction,
     Sum,
+    Text,
     Unary,
 )
 from opgen.lang.orders import ascending
@@ -169,7 +170,7 @@ def norm_of(e: Reduction, order: Expr) -> Expr:
     """The norm of any order: a sum of powers, an extreme, or a count."""
     size = Call("abs", (e.body,), e.span, e.name_span)
     match order:
-        case Number(value=2) | Name(name="fro"):
+        case Number(value=2) | Name(name="fro") | Text(value="fro"):
             return e
         case Number(value=1):
             return replace(e, name="sum", body=size)

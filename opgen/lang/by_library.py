@@ -30,6 +30,8 @@ def said(name: str, args: tuple[Expr, ...], named: Named, at: Span) -> tuple[str
     library = before["of"] if before is not None else ""
     if name == "median" and library in _NUMPY and args:
         return "quantile", (args[0], Number(Fraction(1, 2), at), *args[1:]), named
+    if name == "gradient" and (library in (*_NUMPY, "torch") or {*named} & {"axis", "spacing"}):  # and no derivative
+        return "slopes", args, named
     if name not in _DEVIATIONS or before is None:
         return name, args, named
     flags = [a for a in args[1:] if isinstance(a, Name) and a.name in _TRUTH]

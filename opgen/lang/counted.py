@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Binder, Compare, Expr, Name, Reduction
+from opgen.lang.nodes import Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction
 from opgen.lang.products import reindexed
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
 Counted = tuple[Expr, tuple[str, ...], Mapping[str, Expr]]
-NAMES = ("searchsorted", "bucketize", "digitize", "bincount")
+_BINS = ("bins", "min", "max")  # arguments of a histogram
+NAMES = ("searchsorted", "bucketize", "digitize", "bincount", "histc")
 
 
 def counted(
@@ -25,6 +26,8 @@ def counted(
     if name == "bincount":
         least = args[1] if len(args) > 1 else named.get("minlength")
         return _of_numbers(words, args[0], least) if len(args) < 3 and {*named} <= {"minlength"} else None
+    if name == "histc":
+        return _in_bins(words, args, named)
     if len(args) != 2 or not {*named} <= {"right", "side"}:
         return None
     edges, value = args if name == "searchsorted" else args[::-1]
@@ -54,6 +57,26 @@ def _of_numbers(words: Vocabulary, ids: Expr, least: Expr | tuple[Expr, ...] | N
     index = next((i for i in words.left if i not in own), None) or _spare(words, own)
     same = Compare((each, Name(index, ids.span)), ("==",), ids.span)
     return Reduction("count", (Binder(own[0], None, ids.span),), same, ids.span, ids.span), (index,), {index: least}
+
+
+def _in_bins(words: Vocabulary, args: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]) -> Counted | None:
+    """How many values lie in each of some intervals of the same width, the last of which has its end."""
+    given = [e for e in (*args, *(named[k] for k in _BINS[len(args) - 1 :] if k in named)) if not isinstance(e, tuple)]
+    if len(given) != len(_BINS) + 1 or len(given) != len(args) + len(named):
+        return None
+    value, bins, low, high = spelled(words, given[0]), *given[1:]
+    own, here = layout(words, value), value.span
+    if not own or any(layout(words, e) for e in given[1:]):
+        return None
+    index = next((i for i in words.left if i not in own), None) or _spare(words, own)
+    scaled = Product(
+        (("*", total([(1, value), (-1, low)], here)), ("*", bins), ("/", total([(1, high), (-1, low)], here))), here
+    )
+    within = Compare((Call("floor", (scaled,), here, here), Name(index, here)), ("==",), here)
+    last = Compare((Name(index, here), total([(1, bins), (-1, Number(1, here))], here)), ("==",), here)
+    end = Logic("and", (last, Compare((value, high), ("==",), here)), here)
+    binders = tuple(Dots(here) if i == "..." else Binder(i, None, here) for i in own)
+    return Reduction("count", binders, Logic("or", (within, end), here), here, here), (index,), {index: bins}
 
 
 def _spare(words: Vocabulary, taken: Sequence[str]) -> str:

@@ -46,6 +46,8 @@ from opgen.lang.numbers import number_value
 from opgen.lang.of_values import of_values
 from opgen.lang.other_signs import SHIFTS, exclusive_or, inverted, of_bits, said_of, shifted
 from opgen.lang.positional import in_order
+from opgen.lang.rounded import rounded
+from opgen.lang.running import directed_by_index
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
 from opgen.lang.turned import marked, times
@@ -297,6 +299,7 @@ class ExpressionParser(NegationParser):
                 below
                 or of_values(self.idioms, token, arguments)
                 or in_order(self.idioms, token.text, token.span, arguments)
+                or rounded(self.idioms, token, arguments)
             )
             meant = meant or self.idioms.call(token.text, token.span, arguments)
             return meant or Call(token.text, arguments.given, span, token.span)
@@ -332,7 +335,7 @@ class ExpressionParser(NegationParser):
                 if meant is None:
                     binders = tuple(self.binder(item, token.text) for item in items)
                     made = Reduction(token.text, binders, body, span, token.span)
-                    meant = self.idioms.reduction(made, more, beside)
+                    meant = directed_by_index(self.idioms, made, beside) or self.idioms.reduction(made, more, beside)
                 return meant
             span = token.span.to(end)
             return self.applied(token, items, span) or self.idioms.access(token, items, span)

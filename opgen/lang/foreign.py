@@ -65,6 +65,7 @@ ALIASES = MappingProxyType({
     "lse": "logsumexp", "cum_sum": "cumsum", "cum_prod": "cumprod", "gammaln": "lgamma", "loggamma": "lgamma",
     "mod": "remainder", "floormod": "remainder", "floor_mod": "remainder", "bitwise_and": "bitand",
     "bitwise_or": "bitor", "bitwise_xor": "bitxor", "true_divide": "div", "l2_norm": "norm", "l2norm": "norm",
+    "vector_norm": "norm",
     "reduce_sum": "sum", "reduce_mean": "mean", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "prod",
     "reduce_logsumexp": "logsumexp", "reduce_any": "any", "reduce_all": "all", "reduce_std": "std",
     "reduce_variance": "var", "sgn": "sign", "logistic": "sigmoid", "swish": "silu", "int": "int", "long": "int",
@@ -74,8 +75,10 @@ ALIASES = MappingProxyType({
 _SAME = (
     "float", "double", "half", "bfloat16", "asarray", "as_tensor", "from_numpy", "ascontiguousarray", "contiguous",
     "clone", "cpu", "cuda", "to", "type", "astype", "type_as", "numpy", "item", "squeeze", "requires_grad_",
+    "float16", "float32", "float64", "tensor", "array", "copy", "deepcopy", "fp16", "fp32", "bf16",
 )  # fmt: skip
 _ORDERS = ("p", "ord")  # of a norm
+_NORMS = ("norm", "vector_norm")  # which take an order
 _LITERAL = re.compile(r"(?P<sign>[+-]?)(?P<name>inf|infinity|nan)")  # what Python's `float` reads
 _ARITHMETIC = MappingProxyType({"add": "+", "sub": "-"})
 _QUOTIENTS = MappingProxyType({"div": "/", "mul": "*", "floor_divide": "//", "floordiv": "//"})
@@ -162,6 +165,8 @@ def called(
         case "float", (Text(value=text),) if literal := _LITERAL.fullmatch(text.strip().lower()):
             number = Name("nan" if literal["name"] == "nan" else "inf", span)
             return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
+        case "tensor" | "array", (Call(name="[]"), *_):
+            return None
         case _, (x, *_) if plain in _SAME and plain not in known:
             return Meant(as_number(x) if plain in habits.CONVERTING else x)
         case _, (x, *_) if plain in NOT_NAN and plain not in known:
@@ -175,7 +180,7 @@ def called(
         case "quantile", (x, share, *axis) if {*named} <= {*habits.AXES}:
             made = _known(words, plain, (x, *axis), named, left, turned)
             return _changed(made, lambda r: replace(r, further=share))
-        case "norm", (x, *more) if name == "norm" and (more or {*named} & {*_ORDERS}):
+        case "norm", (x, *more) if name in _NORMS and (more or {*named} & {*_ORDERS}):
             return _length(words, x, more, named, left, turned)
         case _:
             return _known(words, plain, args, named, left, turned)
@@ -197,7 +202,7 @@ def _length(
         return None if order is not None else _known(words, "norm", (of, *more), rest, left, turned)
     given = [*more] if order is not None else [*more[1:]]
     order = more[0] if order is None else order
-    if len(given) > 1 or isinstance(order, tuple | Text):
+    if len(given) > 1 or isinstance(order, tuple) or (isinstance(order, Text) and order.value != "fro"):
         return None
     made = _known(words, "norm", (of,), {**rest, **({"dim": given[0]} if given else {})}, left, turned)
     if made is None or not isinstance(made.node, Reduction):

@@ -78,8 +78,10 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
     "coth": (("x", "1/tanh(x)"),),
     "exp10": (("x", "10**x"),),
     "nan_to_num": (("x", "where(isnan(x), 0, x)"),),
+    "ptp": (("x", "max(x) - min(x)"),),
 })  # fmt: skip
 
+SECOND = "1"  # the axis of channels, of tensors that have one
 
 # The same for functions of the language, with other arguments than they take.
 _OTHERWISE: Mapping[str, Rows] = MappingProxyType({
@@ -100,7 +102,7 @@ _OTHERWISE: Mapping[str, Rows] = MappingProxyType({
 })  # fmt: skip
 
 
-def otherwise(name: str, args: Sequence[Expr]) -> tuple[str, ...]:
+def otherwise(name: str, args: Sequence[Expr]) -> str | None:
     """What a call of a function means that has as many arguments as it does not take."""
     match args:
         case [Product(factors=(("*", above), ("/", below)))]:
@@ -110,11 +112,11 @@ def otherwise(name: str, args: Sequence[Expr]) -> tuple[str, ...]:
     rows = (r for r in _OTHERWISE.get(name, ()) if ("/" in r[0]) == (sign == "/"))
     row = next((r for r in rows if _takes(r[0].split(sign), args)), None)
     if row is None:
-        return ()
+        return None
     shown = (unparse(a) if isinstance(a, Name | Number | Access) else f"({unparse(a)})" for a in args)
     values = dict(zip(row[0].split(sign), shown, strict=True))
     text = re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), row[1])
-    return (f"write `{re.sub(r'(?<=[(])[(]([^()]*)[)](?=[,)])', chr(92) + '1', text)}`",)
+    return re.sub(r"(?<=[(])[(]([^()]*)[)](?=[,)])", r"\1", text)
 
 
 def _takes(names: Sequence[str], args: Sequence[Expr]) -> bool:
@@ -223,11 +225,25 @@ CALLS: Mapping[str, Row] = MappingProxyType({
                         "(x - mean(x, -1))*rsqrt(var(x, -1, correction=0) + eps)")),
     **dict.fromkeys(("rms_norm", "rmsnorm"),
                     Row("x, shape=0, weight=1, eps=1e-6", "x*rsqrt(mean(x**2, -1) + eps)")),
-    "normalize": Row("x, p=2, dim=-1, eps=1e-12", "x/max(l2norm(x, dim), eps)"),
+    "normalize": Row(f"x, p=2, dim={SECOND}, eps=1e-12", "x/max(norm(x, p, dim), eps)"),
     **dict.fromkeys(("cosine_similarity", "cos_sim", "cosine_sim"),
-                    Row("x, y, dim=-1, eps=1e-8", "sum(x*y, dim)/max(l2norm(x, dim)*l2norm(y, dim), eps)")),
+                    Row(f"x, y, dim={SECOND}, eps=1e-8", "sum(x*y, dim)/max(l2norm(x, dim)*l2norm(y, dim), eps)")),
     "pairwise_distance": Row("x, y, dim=-1", "l2norm(x - y, dim)"),
+    "dist": Row("x, y, p=2", "norm(x - y, p)"),
     "linear": Row("x, w, bias=0", "x @ w.T"),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv"), Row("c, a, b, beta=1, alpha=1", "beta*c + alpha*(a @ b)")),
+    "addr": Row("c, a, b, beta=1, alpha=1", "beta*c + alpha*outer(a, b)"),
+    "addcmul": Row("a, b, c, value=1", "a + value*b*c"),
+    "addcdiv": Row("a, b, c, value=1", "a + value*b/c"),
+    "add": Row("a, b, alpha=1", "a + alpha*b"),
+    "sub": Row("a, b, alpha=1", "a - alpha*b"),
+    "rsub": Row("a, b, alpha=1", "b - alpha*a"),
+    "lerp": Row("a, b, weight", "lerp(a, b, weight)"),
+    "clamp_min": Row("a, min", "max(a, min)"),
+    "clamp_max": Row("a, max", "min(a, max)"),
+    "nan_to_num": Row("a, nan=0", "where(isnan(a), nan, a)"),
+    "ldexp": Row("a, b", "a*2**b"),
+    "ptp": Row("x, axis", "amax(x, axis) - amin(x, axis)"),
     "embedding": Row("ids, table", "table[ids]"),
     "cross_entropy": Row("x, t", "-mean(log_softmax(x, -1)[t])"),
     **dict.fromkeys(("scaled_dot_product_attention", "sdpa"),

@@ -35,6 +35,7 @@ STATEMENTS: Mapping[str, str] = MappingProxyType({
     "lambda": _FUNCTION,
     "import": _IMPORT,
     "from": _IMPORT,
+    "with": "leave this line away: a statement begins with the name that it assigns",
     "return": "name the result, `y = …`: the outputs are the names that nothing reads, or those listed under `outputs`",
 })  # fmt: skip
 
@@ -267,15 +268,13 @@ _MISSING = (
     "what may be missing has `default: null`, and a formula says what holds without it: `where(given(p), a*p, a)`"
 )
 ABSENT = ("None", "null")
+CONSTANTS = MappingProxyType({"True": "true", "False": "false", "Inf": "inf", "INF": "inf", "NaN": "nan", "PI": "pi"})
 NAMES: Mapping[str, str] = MappingProxyType({
     "e": "the exponential function is `exp(x)`",
     **dict.fromkeys(ABSENT, _MISSING),
-    **dict.fromkeys(("True", "yes", "on"), "write `true`"),
-    **dict.fromkeys(("False", "no", "off"), "write `false`"),
-    "Inf": "write `inf`",
-    "NaN": "write `nan`",
-    "PI": "write `pi`",
-    "INF": "write `inf`",
+    **dict.fromkeys(("yes", "on"), "write `true`"),
+    **dict.fromkeys(("no", "off"), "write `false`"),
+    **{name: f"write `{meant}`" for name, meant in CONSTANTS.items()},
     "training": "declare it: `params: {training: {type: bool, default: true}}`",
 })  # fmt: skip
 
@@ -389,7 +388,8 @@ PICKING = ("where", "initial")  # names of arguments of reductions, whose values
 KEYWORDS = (  # names of arguments
     *AXES, "beta", "alpha", "eps", "a_min", "a_max",
     "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "ddof", "out",
-    "descending", "stable", "inplace", "decimals", "base", "threshold", "negative_slope", "approximate", *PICKING,
+    "descending", "stable", "inplace", "decimals", "base", "threshold", "negative_slope", "approximate",
+    "weight", "weights", "reverse", "exclusive", *PICKING,
 )  # fmt: skip
 KEEPING = ("keepdim", "keepdims")  # axes with one element where they are reduced over
 WITHOUT_MEANING = (*KEEPING, "unbiased", "correction", "dtype", "inplace", "out")

@@ -29,7 +29,8 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, 
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.ordered import note_order
 from opgen.lang.picked_by_masks import is_mask
-from opgen.lang.prefixes import hint_of, is_dotted, is_module, is_unknown, leads_on, of_r, takes
+from opgen.lang.prefixes import CALLED, hint_of, is_dotted, is_module, is_unknown, leads_on, takes, with_dots
+from opgen.lang.running import DIRECTIONS
 from opgen.lang.scans import step_of_scan
 from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Named, Spread
@@ -51,9 +52,9 @@ class Idioms(Notes):
         message = f"`{span.text}` is not part of the formula language"
         if not isinstance(of, Name | Access) or "\n" in span.text:
             span, message = at, f"`.{word}` is not part of the formula language"
-        if arguments is not None and (own := of_r(self.words, of, word)) is not None:
+        if arguments is not None and (own := with_dots(self.words, of, word, arguments)) is not None:
             self.note(span, message, own[1])
-            return self.called(own[0], arguments.given, arguments.named, span)
+            return self.called(own[0], own[2].given, own[2].named, span)
         module = further and leads_on(word) if arguments is None else takes(word, arguments.given)
         if is_module(self.words, of) or (module and is_unknown(self.words, of, (*self.left, *self.bound))):
             if arguments is None:
@@ -81,8 +82,8 @@ class Idioms(Notes):
         self.note(span, message, *told)
         if word in TURNED and (turned := turned_round(self, of, word)) is not None:
             return turned
-        if word in ("real", "imag"):
-            return Call(word, (of,), span, span)
+        if word in CALLED:
+            return Call(CALLED[word], (of,), span, span)
         if word in OF_STORAGE:
             return Name(word, span)  # which is fine where it is left away
         if word == "indices" and (places := orders.places_of(of)) is not None:
@@ -318,7 +319,7 @@ class Idioms(Notes):
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]
     ) -> Spread | None:
         """What a call means whose result has axes of its own; None for any other."""
-        if not self.words.lacks(name):
+        if not self.words.lacks(name) and not {*named} & {*DIRECTIONS}:
             return None
         args, named = without_lists(name, args, named)
         if name in (*JOINING, *STACKING):

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from opgen.lang.habits import STATEMENTS
 from opgen.lang.lexer import T, Token
 from opgen.lang.loops import downwards
+from opgen.lang.modes import in_block, of_mode
 from opgen.lang.nodes import Target
 from opgen.lang.results import returned
 from opgen.lang.slips import guarded, own_function
@@ -18,6 +19,7 @@ from opgen.lang.updates import free_name
 from opgen.lang.vocabulary import Vocabulary
 
 ASSIGNS_NOTHING = "this line assigns nothing"
+_NO_NAME = "a statement is `name = expression`; an expression goes on over lines only inside open brackets"
 
 
 def instead_of(words: Vocabulary, first: Token, end: Token) -> tuple[str, ...]:
@@ -34,7 +36,12 @@ def instead_of(words: Vocabulary, first: Token, end: Token) -> tuple[str, ...]:
         return (f"a statement for each gradient: {', '.join(lines)}",)
     if first.text == "return" and (instead := returned(words, text)):
         return (instead,)
-    return (own_function(text) or downwards(text) or STATEMENTS[first.text],)
+    return (own_function(text) or downwards(text) or in_block(text) or STATEMENTS[first.text],)
+
+
+def of_call(line: str) -> str:
+    """What is said of a call that assigns nothing."""
+    return of_mode(line) or _NO_NAME
 
 
 def changed_in_place(words: Vocabulary, tokens: Sequence[Token], at: int) -> Target | None:

@@ -121,7 +121,7 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
         elif kind == "name":
             own.add(piece)
         elif kind == "number" and not bad and at < len(text) and (text[at].isalpha() or text[at] == "_"):
-            if (end := _of_fortran(f, start, at, bag, tokens, own)) is not None:
+            if (end := _of_digits(f, start, at, bag, tokens, own)) is not None:
                 at = end
                 continue
             tokens.append(Token(T.NUMBER, piece, span))
@@ -140,14 +140,14 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
 _KINDS = {"number": T.NUMBER, "name": T.NAME, "text": T.TEXT, "op": T.OP}
 
 
-def _of_fortran(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token], own: Container[str]) -> int | None:
-    """Report `4.1d-1`, unless something may be called so; it goes on as if the number that is meant stood there."""
-    found, word = signs.fortran(f.text, start, at), signs.word(f.text, at)
-    if found is None or word in own or signs.names(word, f.source.text):
+def _of_digits(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token], own: Container[str]) -> int | None:
+    """Report `4.1d-1` and `0xFF`, unless something may be called so; it goes on as if the number meant stood there."""
+    read, word = signs.number(f.text, start, at), signs.word(f.text, at)
+    if read is None or word in own or signs.names(word, f.source.text):
         return None
-    typed, span = f.text[start : found.end], f.span(start, found.end)
-    hint, label = Hint(f"write `{found.shown}`", typed, found.shown), "an exponent is written with `e`"
-    bag.error("OPG201", f"`{typed}` is no number", span, label=label, hints=(hint,))
+    (found, label), span = read, f.span(start, read[0].end)
+    hint = Hint(f"write `{found.shown}`", span.text, found.shown)
+    bag.error("OPG201", f"`{span.text}` is no number", span, label=label, hints=(hint,))
     return _instead(f, found, start, bag, tokens)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from opgen.lang.densities import by_name
-from opgen.lang.formulas import CALLS, declared
+from opgen.lang.formulas import CALLS, SECOND, declared, otherwise
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Call, Expr, Name, Number, Reduction, Text
 from opgen.lang.unparse import unparse
@@ -35,7 +35,7 @@ def formula(
         values = {key: _written(v) for key, v in named.items() if not isinstance(v, tuple)}
         return by_name(name, [*map(_written, args)], values)
     if row is None or (not named and declared(name, len(args)) is not None):
-        return None
+        return None if named else otherwise(name, args)
     shared = _shared(words, args) if row.arguments.startswith("x, y") else None
     if row.arguments.startswith("x, y") and shared is None and not _side_by_side(words, args):
         return None
@@ -51,17 +51,28 @@ def formula(
     values |= {key: _written(v) for key, v in given if not isinstance(v, tuple)}
     if any(default in ("True", "False") and values[key].title() != default for key, _, default in wanted):
         return None
-    if "" in values.values() or (values.get("p", "2") != "2" and "dim" in values):
+    if "" in values.values():
         return None
+    said = [key for key, _ in given]
     if shared is not None and "dim" in values:
         values["dim"] = shared
+    elif values.get("dim") == SECOND and "dim" not in said and not _has_second(words, args[0]):
+        values["dim"] = "-1"
     of_value = row.of_value and not isinstance(args[0], Name)
     text = row.of_value if of_value else row.formula
+    for key in (key for key, _, default in wanted if default == "1" and key not in said):
+        text = re.sub(rf"\b{key}\*", "", text)
     text = re.sub(r"\b[a-z_]\w*\b", lambda word: values.get(word[0], word[0]), text)
     for key, neutral, more in _AFFINE:
-        if values.get(key, neutral) not in (neutral, "None"):
+        if (key, "=", neutral) in wanted and values[key] not in (neutral, "None"):
             text = more.format(text, values[key])
     return _reduced(words, args[0], text, reduction) if row.is_loss and not each else text
+
+
+def _has_second(words: Vocabulary, of: Expr) -> bool:
+    """Whether the second axis of a value is known."""
+    own = layout(words, spelled(words, of))
+    return len(own) > 1 and "..." not in own[:2]
 
 
 def _shared(words: Vocabulary, args: Sequence[Expr]) -> str | None:

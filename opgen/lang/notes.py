@@ -15,7 +15,7 @@ from opgen.lang import formulas, habits
 from opgen.lang.aligned import Aligned, aligned, is_by_place, renamed, stated
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
-from opgen.lang.conversions import chosen_by
+from opgen.lang.conversions import as_condition, chosen_by
 from opgen.lang.foreign import ALIASES, by_steps, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.inner_products import contracted, in_place, over_batch
@@ -30,10 +30,12 @@ from opgen.lang.nodes import (
     Call,
     Dots,
     Expr,
+    Logic,
     Name,
     Number,
     Reduction,
     Target,
+    Unary,
 )
 from opgen.lang.numbered import numbered
 from opgen.lang.past import of_its_past
@@ -195,10 +197,21 @@ class Notes(ABC):
         return () if "(seed)" not in text or self.words.knows("seed") else (habits.SEEDED.format(self.words.seeded()),)
 
     def _respelt(self, e: Expr) -> Expr:
-        """A value with the reductions and functions in it that are misspelt: what else is wrong would hide them."""
+        """A value with what is misspelt in it, and with numbers where conditions belong: what else is wrong would hide
+        them."""
         words = self.words
 
+        def compared(e: Expr) -> Expr:
+            name = e.name if isinstance(e, Name | Access) else ""
+            return as_condition(e) if name in words.inputs and name not in words.masks else self._respelt(e)
+
         def step(node: Expr) -> Expr | None:
+            if isinstance(node, Logic):
+                return replace(node, operands=tuple(map(compared, node.operands)))
+            if isinstance(node, Unary) and node.op == "not":
+                return replace(node, operand=compared(node.operand))
+            if isinstance(node, Name) and node.name in habits.CONSTANTS and not words.knows(node.name):
+                return replace(node, name=habits.CONSTANTS[node.name])
             if not isinstance(node, Call | Reduction) or not words.reductions or self.words.has(node.name):
                 return None
             of = words.reductions if isinstance(node, Reduction) else (*words.functions, *words.reductions)

@@ -23,7 +23,7 @@ from opgen.lang.ends import ended_target
 from opgen.lang.functional import GENERAL, added_at, place_of, places_along, scattered, ufunc_at
 from opgen.lang.habits import DEFINED, MODULES, POSITION, SLICE
 from opgen.lang.idioms import Idioms
-from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of
+from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of, of_call
 from opgen.lang.layout import layout, read_ahead
 from opgen.lang.lexer import T
 from opgen.lang.loop_parser import LoopParser
@@ -335,7 +335,7 @@ class _Parser(LoopParser):
                 ASSIGNS_NOTHING,
                 self.tokens[self.at - 1].span,
                 "OPG201",
-                "a statement is `name = expression`; an expression goes on over lines only inside open brackets",
+                of_call(token.span.source.text[self.tokens[self.at - 1].span.start :].partition("\n")[0]),
             )
         if token.is_op(*FOREIGN) and self.peek().is_op("="):
             self.advance()

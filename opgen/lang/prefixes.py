@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from opgen.diagnostics.suggest import closest
 from opgen.lang import habits
 from opgen.lang.beside import Arguments
 from opgen.lang.habits import ATTRIBUTES, METHODS, MODULES
-from opgen.lang.nodes import Access, Expr, Name
+from opgen.lang.nodes import Access, Expr, Name, Number
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
 _SHORT = 4  # letters of a name that others are near by chance
 
+
+# Attributes that are functions here.
+CALLED = MappingProxyType({"real": "real", "imag": "imag", "data": "detach"})
 
 # Functions of R with a dot in their name.
 _OF_R = MappingProxyType({
@@ -28,13 +32,28 @@ _OF_R = MappingProxyType({
 })  # fmt: skip
 
 
-def of_r(words: Vocabulary, e: Expr, word: str) -> tuple[str, str] | None:
-    """What a function of R is called here that has a dot in its name, and what is said of it; None for others."""
+# What NumPy does with a function of two along an axis, the first one unless another is named.
+_REDUCED = MappingProxyType({
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logaddexp": "logsumexp",
+    "logical_or": "any", "logical_and": "all",
+})  # fmt: skip
+_RUNNING = MappingProxyType({
+    "add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin", "logaddexp": "logcumsumexp",
+})  # fmt: skip
+_ALONG = MappingProxyType({"reduce": _REDUCED, "accumulate": _RUNNING, "outer": {"multiply": "outer"}})
+
+
+def with_dots(words: Vocabulary, e: Expr, word: str, a: Arguments) -> tuple[str, str, Arguments] | None:
+    """What a function is called here that has a dot in its name, what is said of it, and with which arguments."""
     if not isinstance(e, Name) or words.knows(e.name):
         return None
     name, more = _OF_R.get(f"{e.name}.{word}", ("", ""))
-    hint = "leave it away" if name == "float" else f"it is called `{name}`{more}"
-    return (name, hint) if name else None
+    if name:
+        return name, "leave it away" if name == "float" else f"it is called `{name}`{more}", a
+    name = _ALONG.get(word, {}).get(e.name, "") if is_dotted(e.span.text) else ""
+    if word != "outer" and len(a.given) == 1 and not a.named:
+        a = replace(a, named={"dim": Number(0, e.span)})
+    return (name, f"it is called `{name}`", a) if name else None
 
 
 def hint_of(word: str, arguments: Arguments) -> str:

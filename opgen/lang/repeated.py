@@ -28,6 +28,8 @@ def repeated(words: Vocabulary, name: str, args: Sequence[Expr], named: Named) -
     by = next((v for k, v in named.items() if k in (_SHIFTS if name == "roll" else _COUNTS)), None)
     axis = next((v for k, v in named.items() if k in _AXES), None)
     match name, args:
+        case "repeat", (of, count) if axis is not None and by is None:  # of NumPy
+            return _in_runs(words, of, count, axis)
         case "roll" | "repeat_interleave", (of, *rest):
             first, second = [*([] if by is None else [by]), *rest, axis, None][:2]
             if len(rest) + (by is not None) + (axis is not None) > len(("by", "axis")) or first is None:
@@ -38,7 +40,9 @@ def repeated(words: Vocabulary, name: str, args: Sequence[Expr], named: Named) -
         case "fliplr" | "flipud", (of,) if not named:
             return _turned(words, of, Number(_SIDES[name], of.span))
         case "repeat" | "tile", (of, *counts) if axis is None:
-            return _in_turns(words, of, _each(tuple(counts) if counts else by))
+            turns = _each(tuple(counts) if counts else by)
+            lacking = len(layout(words, spelled(words, of))) - len(turns) if name == "tile" else 0
+            return _in_turns(words, of, [*[Number(1, of.span)] * lacking, *turns])
         case "interpolate" | "upsample", (of,):
             return _enlarged(words, of, named)
         case _:

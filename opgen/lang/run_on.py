@@ -23,7 +23,8 @@ def run_on(f: Formula, start: int, at: int, bag: Bag, own: Container[str]) -> tu
     piece, word = f.text[start:at], signs.word(f.text, at)
     end, typed = at + len(word), f.text[start : at + len(word)]
     is_index, unit = _is_index(f, word, at, own), f"complex(0, {piece})"
-    if word in ("j", "J") and (not is_index or _is_in_exp(f.text, at)):
+    imaginary = word in ("j", "J") or (word in ("i", "I") and not signs.names(word, f.source.text))
+    if imaginary and (not is_index or (word in ("j", "J") and _is_in_exp(f.text, at))):
         hints = (f"for the imaginary unit write `{unit}`", f"or `{piece}*{word}`, if the index is meant")
         told: tuple[str, ...] = hints if is_index else (Hint(f"write `{unit}`", typed, unit),)
         bag.error("OPG201", f"there is no imaginary literal `{typed}`", f.span(start, end), hints=told)
@@ -49,7 +50,7 @@ def run_on(f: Formula, start: int, at: int, bag: Bag, own: Container[str]) -> tu
         return at, "*"  # told with it
     message = f"a name stands directly after the number `{piece}`"
     hint = Hint(f"write `{piece}*{word}`", piece, f"{piece}*")
-    other = (f"or `{unit}`, if the imaginary unit is meant",) if word in ("j", "J") else ()
+    other = (f"or `{unit}`, if the imaginary unit is meant",) if word in ("i", "I", "j", "J") else ()
     bag.error("OPG201", message, f.span(start, at + 1), hints=(hint, *other))
     return at, "*"
 

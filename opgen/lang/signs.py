@@ -62,6 +62,9 @@ IS_NAMED_E = re.compile(r"(?<![\w.])e\b(?!\s*(?:\^|\*\*))")  # in a spec in whic
 _POWER_OF_E = re.compile(r"(?<![\w.])e\s*(?:\^|\*\*)")
 _OF_FUNCTION = re.compile(r"\b(sinh?|cosh?|tanh?|log|ln|exp|sec|csc|cot)\s*\^\s*(\d+)\s*(?=\()")
 _FUNCTION = re.compile(r"sinh?|cosh?|tanh?|log|exp")
+_DIGITS = re.compile(
+    r"(?:(?P<whole>0[xX][\da-fA-F]+|0[bB][01]+|0[oO][0-7]+)|\d+(?:_\d+)+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)", re.A
+)  # of Python and C
 _OF_FORTRAN = re.compile(r"[dD]([-+]?\d+)(?![\w.(\[])")  # the exponent of a number in double precision
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STATEMENT = re.compile(r"^[ \t]*([A-Za-z_]\w*)(?:\[[^\]\n]*\])?[ \t]*[-+*]?=(?!=).*$", re.MULTILINE)
@@ -148,13 +151,18 @@ def exponential(text: str, start: int, at: int) -> Meant | None:
     return Meant(made.start, made.end, made.pieces, shown)
 
 
-def fortran(text: str, start: int, at: int) -> Meant | None:
-    """`4.1d-1`, of which the number stands at `start` and the exponent at `at`."""
+def number(text: str, start: int, at: int) -> tuple[Meant, str] | None:
+    """`4.1d-1`, `0xFF` and `1_000`, of which the first digits stand from `start` to `at`; with what is amiss."""
+    if digits := _DIGITS.match(text, start):
+        whole = digits["whole"]
+        shown = str(int(whole, 0)) if whole else digits[0].replace("_", "")
+        label = "a number is decimal" if whole else "digits stand without `_`"
+        return Meant(start, digits.end(), (shown,), shown), label
     exponent = _OF_FORTRAN.match(text, at)
     if exponent is None or "e" in text[start:at].lower():
         return None
-    number = f"{text[start:at].rstrip('.')}e{exponent[1]}"
-    return Meant(start, exponent.end(), (number,), number)
+    shown = f"{text[start:at].rstrip('.')}e{exponent[1]}"
+    return Meant(start, exponent.end(), (shown,), shown), "an exponent is written with `e`"
 
 
 def names(word: str, text: str) -> bool:

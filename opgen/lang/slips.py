@@ -14,6 +14,7 @@ from opgen.lang.latex import written
 from opgen.lang.latex_lines import below_sign
 from opgen.lang.lexer import T, Token
 from opgen.lang.listed_components import components
+from opgen.lang.modes import of_conversion, of_mode
 from opgen.lang.paper import multiplied
 from opgen.lang.runs import of_listed, of_neighbours, within
 from opgen.lang.scattered_means import scattered_mean
@@ -132,6 +133,8 @@ def _in_words(token: Token, wanted: str) -> str:
     """What is said of an operator that is a word in other languages; nothing of any other token."""
     if wanted.endswith("`]`"):
         return _in_brackets(token) if token.is_word("in") else ""
+    if wanted in ("`=`", "the name that a statement assigns") and (away := of_mode(_before(token) + _after(token))):
+        return away
     line = spelt_out(_before(token), _after(token)) if token.is_word(*WORDS) else ""
     if not line and token.is_word("in"):
         return "each value is compared by itself: `x == a or x == b`"
@@ -152,6 +155,8 @@ def _arrow(token: Token) -> str:
 
 def _multiplied(token: Token, functions: Sequence[str]) -> str:
     """What is said of a factor that stands beside another, with the statement that is meant where it is clear."""
+    if converted := of_conversion(_before(token), _factor(_after(token))):
+        return converted
     signed = multiplied(_before(token), _after(token), token.span.source.text, functions)
     return f"multiplication is written `*`: `{signed}`" if signed else "multiplication is written `*`"
 

@@ -126,11 +126,19 @@ def spread(
             return _gated(words, of, next(iter(axis), named.get("dim")))
         case "outer" | "ger", (a, b):
             first, second = spelled(words, a), spelled(words, b)
-            order = (*layout(words, first), *layout(words, second))
+            own = layout(words, first)
+            if own == layout(words, second) and len(own) == 1:
+                free = next(c for c in SPARE if c not in own and not words.knows(c) and c not in words.letters)
+                second = reindexed(second, {own[0]: free})
+            order = (*own, *layout(words, second))
             outer = Product((("*", first), ("*", second)), a.span)
             return Spread(outer, order) if len({*order}) == len(order) == 2 else None
         case "cross", (a, b):
             return _cross(words, a, b)
+        case "kron", (a, b):
+            return _kronecker(words, a, b)
+        case "slopes", (of, *steps) if len(steps) < 2 and {*named} <= {"dim", "spacing"}:
+            return _slopes(words, of, next(iter(steps), named.get("spacing")), named.get("dim"))
         case "diff", (of, *axis):
             return _differences(words, of, named.get("dim") if not axis else None)
         case _:
@@ -245,6 +253,54 @@ def _differences(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | No
     one = Number(1, of.span)
     after = at(whole, index, total([(1, Name(index, of.span)), (1, one)], of.span))
     return Spread(Sum((("+", after), ("-", whole)), of.span), order, {index: total([(1, size), (-1, one)], of.span)})
+
+
+def _slopes(
+    words: Vocabulary, of: Expr, step: Expr | tuple[Expr, ...] | None, axis: Expr | tuple[Expr, ...] | None
+) -> Spread | None:
+    """Half of the difference of both neighbours, and at the ends the difference to the only one."""
+    whole = spelled(words, of)
+    order, here = layout(words, whole), of.span
+    index = axis_of(words, order, axis, -1) if axis is not None or len(order) == 1 else None
+    size = None if index is None else size_at(words, whole, index)
+    if index is None or size is None or isinstance(step, tuple):
+        return None
+    place = Name(index, here)
+
+    def read(*terms: tuple[int, Expr]) -> Expr:
+        return at(whole, index, total(terms, here))
+
+    def away(first: Expr, last: Expr, apart: int) -> Expr:
+        made = Sum((("+", last), ("-", first)), here)
+        by = [e for e in (Number(apart, here) if apart > 1 else None, step) if e is not None]
+        return Product((("*", made), *(("/", e) for e in by)), here) if by else made
+
+    one, two = Number(1, here), Number(2, here)
+    begin = away(read((1, Number(0, here))), read((1, one)), 1)
+    end = away(read((1, size), (-1, two)), read((1, size), (-1, one)), 1)
+    middle = away(read((1, place), (-1, one)), read((1, place), (1, one)), 2)
+    is_last = Compare((place, total([(1, size), (-1, one)], here)), ("==",), here)
+    rest = Call("where", (is_last, end, middle), here, here)
+    chosen = Call("where", (Compare((place, Number(0, here)), ("==",), here), begin, rest), here, here)
+    return Spread(chosen, order, {index: size})
+
+
+def _kronecker(words: Vocabulary, a: Expr, b: Expr) -> Spread | None:
+    """Each element of the first tensor times all of the second one."""
+    first, second = spelled(words, a), spelled(words, b)
+    order, inner = layout(words, first), layout(words, second)
+    if len(order) != len(inner) or {"...", *words.left} & {*order, *inner} - {*words.left} or not order:
+        return None
+    runs: dict[str, Expr] = {}
+    for index, other in zip(order, inner, strict=True):
+        size, every = size_at(words, first, index), size_at(words, second, other)
+        if size is None or every is None:
+            return None
+        runs[index] = Product((("*", size), ("*", every)), a.span)
+        here = Name(index, a.span)
+        first = at(first, index, Product((("*", here), ("//", every)), a.span))
+        second = at(second, other, Product((("*", here), ("%", every)), a.span))
+    return Spread(Product((("*", first), ("*", second)), a.span), order, runs)
 
 
 def _gated(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:

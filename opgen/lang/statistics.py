@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from opgen.lang.habits import AXES
 from opgen.lang.limits import size_of
 from opgen.lang.nodes import Access, Binder, Expr, Name, Product, Reduction, Sum
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import integer
 
 WEIGHTED = ("average", "weighted_mean", "weighted_average", "wmean", "mean")
 TOGETHER = "what two vectors have in common is a mean of products, which divides by the count of elements"
@@ -26,7 +29,7 @@ def statistic(
     given = [*args, *(v for k, v in named.items() if k in (*_WEIGHTS, "x") and not isinstance(v, tuple))]
     read = [r for r in (_read(words, e) for e in given) if r is not None]
     if not read or len(read) != len(given) or len(given) != len(args) + len(named):
-        return None
+        return _weighted_along(words, name, args, named)
     index = read[0][1]
     size = size_of(words, index, Access(read[0][0], (Name(index, args[0].span),), args[0].span, args[0].span))
     if size is None or any(i != index for _, i in read) or index in words.left or index in words.bound:
@@ -40,6 +43,27 @@ def statistic(
             return f"sum[{index} < {size.name} - 1]({mean}*({x}[{index} + 1] - {x}[{index}]))"
         case _, [x, w] if name in WEIGHTED and (named or name not in ("average", "mean")):
             return f"sum[{index}]({w}[{index}]*{x}[{index}])/sum[{index}]({w}[{index}])"
+        case _:
+            return None
+
+
+def _weighted_along(
+    words: Vocabulary, name: str, args: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]
+) -> str | None:
+    """The mean of a tensor of any axes by weights of the same ones, or of the last one; over all without an axis."""
+    axes = [*args[1:], *(v for k, v in named.items() if k in AXES)]
+    of, by = (args[0] if args else None), next((named[k] for k in _WEIGHTS if k in named), None)
+    if name not in WEIGHTED or len(axes) > 1 or len(args) + len(named) > 2 + len(axes):
+        return None
+    match of, by, axes:
+        case Name(name=x), Name(name=w), []:
+            return f"sum({w}*{x})/sum({w})" if words.shapes.get(x) == words.shapes.get(w) else None
+        case Name(name=x), Name(name=w), [axis] if not isinstance(axis, tuple):
+            whole, own = words.shapes.get(x, ()), words.shapes.get(w, ())
+            last = integer(axis) in (-1, len(whole) - 1) and len(own) == 1 and own == whole[-1:]
+            if whole == own:
+                return f"sum({w}*{x}, {unparse(axis)})/sum({w}, {unparse(axis)})"
+            return f"sum({w}*{x}, -1)/sum({w})" if last else None
         case _:
             return None
 

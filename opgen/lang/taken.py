@@ -21,7 +21,7 @@ Taken = tuple[Expr, tuple[str, ...] | None]  # with the order of its indices, wh
 # Functions that take elements by a tensor of integers, with the order of their arguments behind the first.
 TAKING = MappingProxyType({
     "gather": ("dim", "index"), "index_select": ("dim", "index"), "take_along_dim": ("index", "dim"),
-    "take_along_axis": ("index", "dim"),
+    "take_along_axis": ("index", "dim"), "take": ("index", "dim"),
 })  # fmt: skip
 _KEYS = MappingProxyType({"dim": ("dim", "axis"), "index": ("index", "indices")})
 
@@ -66,9 +66,9 @@ def taken(words: Vocabulary, name: str, of: Expr, given: Sequence[Expr], named: 
     if len(given) > len(places) or {*values} != {*_KEYS} or isinstance(axis, tuple) or axis is None:
         return None
     match of, ids:
-        case Name(), Name() if name == "index_select":
+        case Name(), Name() if name in ("index_select", "take"):
             return _selected(words, of, axis, ids)
-        case _, Name() | Access() if name != "index_select":
+        case _, Name() | Access() if name not in ("index_select", "take"):
             return _gathered(words, of, axis, ids)
         case _:
             return None
@@ -105,7 +105,7 @@ def _gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name | Access) -> Ta
     if given != beside and not replaced:
         return None
     other = words.letters[ids.name][at : at + 1] if replaced else ()
-    if {*other} & {*indices}:
+    if {*other} & {*indices[:at], *indices[at + 1 :]}:
         return None
     found = access_at(of.name, indices, of)
     position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)

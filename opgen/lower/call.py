@@ -83,7 +83,8 @@ def _where(f: Frame, e: Call) -> Typed:
     """Lazy: each branch is lowered under its condition; one that this variant never takes may say what would be wrong
     in it."""
     if len(e.args) != 3:
-        hints = (*(otherwise("where", e.args) or of_conditions(e)), "it is written `where(condition, a, b)`")
+        text = otherwise("where", e.args)
+        hints = (*((f"write `{text}`",) if text else of_conditions(e)), "it is written `where(condition, a, b)`")
         return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, *hints)
     test, yes, no = e.args
     decided = condition(f, f.lower(test), test)
@@ -191,7 +192,8 @@ def _table(f: Frame, e: Call) -> Typed:
     count = len(e.args)
     if count < least or (count > most and not row.variadic):
         shown = f"{e.name}({', '.join(row.args)})"
-        hints = [*(otherwise(e.name, e.args) or (f"it is written `{shown}`",))]
+        text = otherwise(e.name, e.args)
+        hints = [f"write `{text}`" if text else f"it is written `{shown}`"]
         if e.name in REDUCTIONS:
             hints.append(f"the reduction names its index: `{e.name}[i](…)`")
         if e.name == "heaviside" and count == 1:

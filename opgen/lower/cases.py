@@ -14,8 +14,10 @@ from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.ir.declared import Nested, StatedCase
 from opgen.schema.by_dims import shown, sizes_by_dims
 from opgen.schema.formula import Word
+from opgen.schema.leaves import truth
 from opgen.schema.model import InputSpec, OpSpec, ParamSpec
 
+_SHOWN = 40  # characters of values that are shown
 _CONSTANTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _NUMBER = (int, float)
 _TYPES: Mapping[str, tuple[type, ...]] = {"float": _NUMBER, "complex": _NUMBER, "int": (int,), "bool": (bool,)}
@@ -69,11 +71,12 @@ def _values(
     """The values of an input; the dims of its shape get their sizes, and `told` where they were told first."""
     if value is None:
         if not t.optional:
-            _report(name, f"`{name}` is not optional", bag)
+            _report(name, f"`{name}` is not optional", bag, "leave it away: its values are drawn")
         return None
     found = _nested(value, t.kind)
     if found is None:
-        _report(name, f"the values of `{name}` are no array of dtype {t.dtype}", bag, *_brackets(name, value))
+        meant = _brackets(name, value) or _numbers(t, name, value)
+        _report(name, f"the values of `{name}` are no array of dtype {t.dtype}", bag, *meant)
         return None
     items = [] if t.dtype == "seed" else ["..."] if t.shape is None else [item.text for item in t.shape]
     at = items.index("...") if "..." in items else len(items)
@@ -81,7 +84,7 @@ def _values(
     rank = len(found.shape)
     if rank < at + after or ("..." not in items and rank != at):
         message = f"`{name}` has shape [{', '.join(items)}], and these values have {counted(rank, 'dimension')}"
-        _report(name, message, bag, *_as_sizes(items, value))
+        _report(name, message, bag, *(_as_sizes(items, value) or _in_brackets(name, value, at + after - rank)))
         return None
     ends = (*items[:at], *items[len(items) - after :])
     for item, size in zip(ends, (*found.shape[:at], *found.shape[rank - after :]), strict=True):
@@ -118,7 +121,7 @@ def _nested(value: object, dtype: str) -> Nested | None:
 def _param(p: ParamSpec, name: str, value: object, bag: Bag) -> object:
     if value is None:
         if not p.null:
-            _report(name, f"`{name}` cannot be missing", bag)
+            _report(name, f"`{name}` cannot be missing", bag, *_given(p, name))
         return None
     if p.choices:
         if value not in p.choices:
@@ -128,7 +131,8 @@ def _param(p: ParamSpec, name: str, value: object, bag: Bag) -> object:
         return value
     found = _nested(value, p.type)
     if found is None or found.shape != (() if p.length is None else (p.length,)):
-        _report(name, f"{value!r} is not of the type of `{name}`", bag, *_brackets(name, value))
+        told = _brackets(name, value) or _of_type(p, name, value)
+        _report(name, f"{value!r} is not of the type of `{name}`", bag, *told)
         return None
     typed = [float(v) if p.type == "float" else v for v in found.flat]
     return typed[0] if p.length is None else typed
@@ -158,6 +162,41 @@ def _brackets(name: str, value: object) -> tuple[str, ...]:
     """A hint where a tuple of numbers, as Python writes it, stands for a list."""
     inside = re.fullmatch(r"\(([\w\s.,+-]*,[\w\s.,+-]*)\)", value) if isinstance(value, str) else None
     return (f"a list has square brackets: `{name}: [{inside[1].strip(' ,')}]`",) if inside else ()
+
+
+def _numbers(t: InputSpec, name: str, value: object) -> tuple[str, ...]:
+    """What values of an input are, where these are none."""
+    if isinstance(value, list) and value and not isinstance(value[0], str):
+        return ("all rows have as many elements, numbers of its dtype",)
+    rank = len([item for item in t.shape or () if item.text != "..."])
+    shown = {"bool": "true, false", "int": "0, 1"}.get(t.kind, "0.5, -1")
+    return (f"values are nested lists: `{name}: {'[' * max(rank, 1)}{shown}{']' * max(rank, 1)}`",)
+
+
+def _in_brackets(name: str, value: object, lacking: int) -> tuple[str, ...]:
+    """Values with a pair of brackets for each dim that they lack."""
+    text = str(value).lower()
+    fits = lacking > 0 and len(text) < _SHOWN
+    return (f"write `{name}: {'[' * lacking}{text}{']' * lacking}`",) if fits else ()
+
+
+def _of_type(p: ParamSpec, name: str, value: object) -> tuple[str, ...]:
+    """What is meant by a value of another type: a number in quotes, a list of one, a word for a truth value."""
+    only = value[0] if isinstance(value, list) and len(value) == 1 and p.length is None else value
+    if isinstance(only, str) and p.type == "bool" and (meant := truth(only)):
+        return (f"write `{name}: {meant}`",)
+    number = re.fullmatch(r"-?\d+" if p.type == "int" else r"-?\d+(\.\d*)?(e-?\d+)?", str(only))
+    if number and p.type in ("int", "float") and p.length is None:
+        fits = abs(float(str(only))) < _LARGEST[p.type]
+        return (f"write `{name}: {only}`",) if fits else ()
+    shown = "true" if p.type == "bool" else "2" if p.type == "int" else "0.5"
+    whole = shown if p.length is None else f"[{', '.join([shown] * p.length)}]"
+    return (f"its type is {p.type if p.length is None else f'a list of {p.length}'}: `{name}: {whole}`, say",)
+
+
+def _given(p: ParamSpec, name: str) -> tuple[str, ...]:
+    """What a param is given that cannot be missing."""
+    return ("leave it away: it has a default",) if p.default is not None else _of_type(p, name, None)
 
 
 def _report(name: str, message: str, bag: Bag, *hints: str) -> None:

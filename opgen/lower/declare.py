@@ -114,6 +114,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     stated = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
     derived, parts = with_parts(stated, sizes)
+    sizes += tuple(n for d in spec.dims if (n := str(d.name)) not in (*derived, *sizes))  # that could not be read
     taken |= {*derived}
     functions = {f.name: f for s in spec.functions if (f := _function(s, params, bag)) is not None}
     absent = {

@@ -66,6 +66,8 @@ def of_param(text: str) -> str:
         return LIST_OF_TYPES if inner is None else f"{LIST_OF_TYPES}, and what may be missing has `default: null`"
     if inner in ("float", "int", "bool"):
         return f"write `type: {inner}, default: null`: without a default it is required"
+    if text == "complex":
+        return "a complex number is an input: move it there, as `{shape: [], dtype: complex}`"
     if is_tensor(text):
         return "tensors are declared under `inputs`" + (", one that may be missing as `{optional: true}`" * bool(inner))
     return ""

@@ -139,7 +139,7 @@ def _default_value(param: ParamSpec, default: Formula, bag: Bag, reduces: bool) 
         message = f"the default of `{param.name}` is not among its choices {listed(param.choices, 'and')}"
         bag.error("OPG119", message, default.whole, label="not a choice", hints=hints)
     elif param.type in ("int", "float") and text in ("true", "false"):
-        _unfit(param, default, "a truth value", bag)
+        _unfit(param, default, "a truth value", bag, "a param that is true or false has `type: bool`")
     elif param.type == "bool" and text not in ("true", "false"):
         meant = truth(text)
         hint = Hint(f"write `{meant}`", text, meant) if meant else "write `true` or `false`"

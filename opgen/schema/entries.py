@@ -18,7 +18,7 @@ from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
 from opgen.schema.flow import listed_in, within
 from opgen.schema.formula import Formula, Word
-from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, refused, respelt
+from opgen.schema.leaves import CAMEL, LEFT_AWAY, SNAKE, expected, formula, listed_alone, name, refused, respelt
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 from opgen.schema.param_types import PARAM_TYPES
 from opgen.schema.reductions import REDUCTIONS
@@ -60,13 +60,17 @@ def listing(what: str) -> Callable[[object], list[Node] | None]:
     return items
 
 
-def pairs(what: str, example: str = "…") -> Callable[[object], list[tuple[Scalar, Node]]]:
-    """The entries of a mapping; `example`: a value for names that are listed without any."""
+def pairs(
+    what: str, example: str = "…", otherwise: Callable[[object], tuple[str, ...]] = lambda _: ()
+) -> Callable[[object], list[tuple[Scalar, Node]]]:
+    """The entries of a mapping; `example`: a value for names that are listed without any; `otherwise`: what is said
+    where nothing tells what is meant."""
 
     def items(node: object) -> list[tuple[Scalar, Node]]:
         if not isinstance(node, Mapping):
             named = [f"{within(name)}: {within(value or example)}" for name, value in _listed_pairs(node)]
-            hints = (f"write `{{{', '.join(named)}}}`",) if named else _equations(node)
+            hints = (f"write `{{{', '.join(named)}}}`",) if named else _equations(node) or otherwise(node)
+            hints = (LEFT_AWAY,) if isinstance(node, Scalar) and node.value is None and node.text else hints
             raise expected(f"a mapping of {what}", node, *hints)
         return list(node.entries)
 
@@ -102,8 +106,10 @@ def _quoted(text: str) -> str:
     return text if plain else f'"{text}"'
 
 
-def mapping(what: str) -> Callable[[object], dict[Scalar, Node]]:
-    return lambda node: dict(pairs(what)(node))
+def mapping(
+    what: str, otherwise: Callable[[object], tuple[str, ...]] = lambda _: ()
+) -> Callable[[object], dict[Scalar, Node]]:
+    return lambda node: dict(pairs(what, otherwise=otherwise)(node))
 
 
 def sizes(node: object) -> dict[Scalar, Node]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 
 from opgen.diagnostics.model import Span
-from opgen.schema import bounds, elsewhere, entries, leaves, param_types, shapes
+from opgen.schema import bounds, elsewhere, entries, leaves, param_types, shapes, tested_sizes
 from opgen.schema.annotations import of_input
 from opgen.schema.derivatives import derivatives
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
@@ -55,7 +55,8 @@ TrainingName = Annotated[Word, PlainValidator(leaves.flag_name)] | None
 Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
 ComputeDtype = Annotated[Literal["opmath"], PlainValidator(leaves.one_of("opmath"))]
 Sizes = Annotated[
-    dict[SizeName, Annotated[int, PlainValidator(leaves.size)]], BeforeValidator(entries.mapping("dim to size"))
+    dict[SizeName, Annotated[int, PlainValidator(tested_sizes.size)]],
+    BeforeValidator(entries.mapping("dim to size", tested_sizes.example)),
 ]
 Case = Annotated[dict[str, Any], PlainValidator(leaves.case)]
 Cases = Annotated[tuple[Case, ...], BeforeValidator(entries.listing("cases"))]

@@ -59,6 +59,7 @@ _SIZED = {
 }
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
 _NO_FORMULA = "no formula stands here: name its value in a statement of `forward`, and give that name"
+LEFT_AWAY = "nothing is meant by null: leave the line away"
 _FEW = 6  # words that are listed twice, in a message and below what it points at
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
@@ -101,6 +102,10 @@ def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
     """One value where a list is expected."""
     if not isinstance(node, Scalar) or not node.text:
         return expected(what, node, *hints)
+    if node.value is None:
+        return expected(what, node, LEFT_AWAY)
+    if isinstance(node.value, bool | int | float):
+        return expected(what, node)
     items = words_of(node)
     shown = ", ".join(item.text for item in items)
     quoted = "" if not node.style else ", without quotes"
@@ -147,7 +152,7 @@ def formula(node: object) -> Formula:
         case Formula():
             return node
         case Scalar(value=None):
-            raise expected("a formula", node)
+            raise expected("a formula", node, *(LEFT_AWAY,) if node.text else ())
         case Scalar(style=">"):
             raise refused(
                 "OPG105",
@@ -347,14 +352,6 @@ def language(node: object) -> int:
         known = f"this opgen reads version {LANGUAGE}"
         hint = "install a newer opgen" if node.value > LANGUAGE else f"write `opgen: {LANGUAGE}`"
         raise refused("OPG112", f"there is no version {node.value} of the language here", label=known, hints=(hint,))
-    return node.value
-
-
-def size(node: object) -> int:
-    if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int):
-        raise expected("an integer", node)
-    if node.value < 0:
-        raise refused("OPG112", "a size cannot be negative", label="negative")
     return node.value
 
 

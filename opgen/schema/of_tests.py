@@ -12,15 +12,25 @@ from opgen.schema.by_dims import fields_by_shape
 from opgen.schema.entries import PRECISIONS
 from opgen.schema.nodes import Mapping, Node, Scalar
 
+_VALUES = ("params", "inputs", "values", "args", "arguments")
+
 
 def gathered(name: str, tests: Node, root: Mapping) -> tuple[str, ...] | None:
     """What is said of the first of several such names, and nothing of the others; None for any other name."""
     if (told := fields_by_shape(root, name, tests)) is not None:
         return told
-    for names, hint in (_sizes(tests), _tolerances(tests)):
+    for names, hint in (_sizes(tests), _tolerances(tests), _values(tests)):
         if name in names:
             return (hint,) if name == names[0] else ()
     return None
+
+
+def _values(tests: Node) -> tuple[tuple[str, ...], str]:
+    """The values of params and inputs that stand beside the cases, and how they are written."""
+    found = {k.text: v for k, v in tests.entries if k.text in _VALUES} if isinstance(tests, Mapping) else {}
+    own = {k: v for k, v in found.items() if isinstance(v, Mapping) and v.entries}
+    given = ", ".join(f"{k.text}: {v.span.text}" for m in own.values() for k, v in m.entries)
+    return (*own,), f"values stand in a case: `cases: [{{{given}}}]`"
 
 
 def _sizes(fields: Node) -> tuple[tuple[str, ...], str]:

@@ -18,6 +18,7 @@ PARAM_TYPES = ("float", "int", "bool")
 _ASSIGNED = re.compile(rf"({'|'.join(PARAM_TYPES)})\s*=\s*(\S+)")
 
 
+_NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?")
 _SEVERAL = re.compile(r"\(?\s*\w+(?:\s*,\s*\w+)+\s*,?\s*\)?")
 
 
@@ -66,9 +67,22 @@ def _of_each(node: Sequence) -> str:
     hints = hints or ((f"what is of several types is a param for each: of types {apart}",) if apart else ())
     meant = Sequence(tuple(Scalar(one, one, item.span) for item in node.items), node.span, node.key) if one else None
     message = "the elements of a list param have one type"
+    if (values := _values(node)) and str(node.key) != "type":
+        fields = f"{{type: [{', '.join([values] * len(kinds))}], default: {node.span.text}}}"
+        hints, meant = (Hint(f"write `{fields}`", node.span.text, fields),), None
     if wrong:
         message = f"expected {listed(PARAM_TYPES)}, found {' and '.join(item.kind for item in wrong)}"
     raise refused("OPG112", message, node, label="one type for all elements", hints=hints, meant=meant)
+
+
+def _values(node: Sequence) -> str:
+    """The type of numbers that stand in the place of types; empty where something else stands there."""
+    each = [item.value for item in node.items if isinstance(item, Scalar)]
+    if len(each) < len(node.items) or not all(isinstance(v, int | float) for v in each):
+        return ""
+    if all(isinstance(v, bool) for v in each):
+        return "bool"
+    return "" if any(isinstance(v, bool) for v in each) else "int" if all(isinstance(v, int) for v in each) else "float"
 
 
 def _kind(item: Node) -> str:
@@ -114,6 +128,8 @@ def _with_default(node: Scalar) -> tuple[str, str] | None:
             return "float", node.text
         case str() if node.text.lower() in ("yes", "no", "on", "off"):
             return "bool", truth(node.text) or "true"
+        case str() if _NUMBER.fullmatch(node.text):  # in quotes
+            return "int" if node.text.lstrip("-").isdecimal() else "float", node.text
         case _:
             found = _ASSIGNED.fullmatch(node.text)
             return (found[1], found[2]) if found else None

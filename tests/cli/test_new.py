@@ -121,7 +121,7 @@ def test_a_kind_that_is_none_of_ours_is_answered_with_all(opgen: Opgen, word: st
         ("saxpy --formula y = a*x - b --in here", "put the formula in quotes: saxpy --formula 'y = a*x - b'"),
         ("saxpy --formula=y = a*x -b", "put the formula in quotes: saxpy --formula 'y = a*x -b'"),
         ("saxpy y = a*x", "write: saxpy --formula 'y = a*x'"),
-        ("saxpy axpy", "unexpected extra argument (axpy)"),
+        ("saxpy axpy", "opgen new takes one NAME, and no 'axpy'"),
         ("saxpy --knd gather", "--kind"),
     ],
 )

@@ -43,6 +43,10 @@ X, W = torch.ones(2, 3), torch.ones(3)
         (lambda f: f(X, W, slope=np.ones(3)), "slope must be a float, not array([1., 1., 1.]) of type ndarray"),
         (lambda f: f(X, W, slope=np.eye(2)), "slope must be a float, not array([[1., 0.], [0., 1.]]) of type ndarray"),
         (lambda f: f(X, W, size=2.0), "size must be an int, not 2.0 of type float; write 2"),
+        (lambda f: f(X, W, size="2"), "size must be an int, not '2' of type str; write 2"),
+        (lambda f: f(X, W, slope=[0.5]), "slope must be a float, not [0.5] of type list; write 0.5"),
+        (lambda f: f(X, W, slope="1e-3"), "slope must be a float, not '1e-3' of type str; write 0.001"),
+        (lambda f: f(X.int(), W), "x must have a floating-point dtype, not torch.int32; write x.float()"),
         (lambda f: f(X, W, size=2.5), "size must be an int, not 2.5 of type float"),
         (lambda f: f(X, W, size=np.ones(1, dtype=int)), "size must be an int, not array([1]) of type ndarray"),
         (lambda f: f(X, W, "sum"), "slope must be a float, not 'sum' of type str; did you mean reduction='sum'?"),
@@ -57,6 +61,19 @@ def test_a_call(build_operator: Build, call: Callable[[Callable[..., object]], o
     with pytest.raises((TypeError, ValueError)) as told:
         call(build_operator(SPEC).bent)
     assert str(told.value) == f"bent: {said}"
+
+
+def test_matrices_that_are_turned_round_and_numbers_for_conditions(build_operator: Build) -> None:
+    chosen = build_operator(
+        "op: chosen_rows\ninputs: {x: {shape: [..., K]}, w: {shape: [N, K]}, m: {shape: [N], dtype: bool}}\n"
+        "forward: y[..., n] = where(m[n], sum[k](x[..., k]*w[n, k]), 0)\n"
+    ).chosen_rows
+    w, m = torch.ones(4, 3), torch.ones(4, dtype=torch.bool)
+    with pytest.raises(ValueError, match=r"has 3; did you mean w\.T\?$"):
+        chosen(X, w.T, m)
+    chosen(X, w, m)
+    with pytest.raises(TypeError, match=r"^chosen_rows: m must be bool, not torch.int64; write m != 0$"):
+        chosen(X, w, m.long())
 
 
 @pytest.mark.parametrize("value", [np.int64(2), np.array(2), torch.tensor(2), True])

@@ -20,14 +20,15 @@ namespace opgen {
 
 namespace {
 
-constexpr int tile_rows = 12;             // with two vectors in each, 24 of 32 registers
-constexpr int64_t inner_bytes = 1024;     // of a row that is summed before the next: a tile's width fits in L1
-constexpr int64_t block_bytes = 1 << 17;  // of a copy of rows
-constexpr int64_t block_columns = 512;    // with a block of inner places, half of a common L2
-constexpr int64_t near_bytes = 1024;      // elements so far apart are read where they stand
-constexpr int64_t least = 4;              // rows and columns: fewer are read once, as fast by torch
-constexpr int64_t deepest_of_bfloat16 =
-    4096;  // of bfloat16: their sums are rounded once, so that all are copied at once
+constexpr int tile_rows = 12;                  // with two vectors in each, 24 of 32 registers
+constexpr int64_t inner_bytes = 1024;          // of a row that is summed before the next: a tile's width fits in L1
+constexpr int64_t block_bytes = 1 << 17;       // of a copy of rows
+constexpr int64_t block_columns = 512;         // with a block of inner places, half of a common L2
+constexpr int64_t most_units = 1 << 18;        // of a copy of columns
+constexpr int64_t near_bytes = 1024;           // elements so far apart are read where they stand
+constexpr int64_t least = 4;                   // rows and columns: fewer are read once, as fast by torch
+constexpr int64_t deepest_of_bfloat16 = 4096;  // sums that are rounded once are copied whole: above, torch is as fast
+constexpr int64_t deepest_of_half = 1 << 16;
 constexpr int64_t products_for_thread = 1 << 19;
 constexpr int64_t enough_parts = 64;  // for any number of threads
 
@@ -150,6 +151,16 @@ bool is_read_in_place(const MatrixProduct& m) {
   return places<scalar_t> == 1 && m.a.row == 1 && m.a.column * static_cast<int64_t>(sizeof(scalar_t)) <= near_bytes;
 }
 
+// How many inner places are summed before the next: of 16 bits all of them, as they are rounded once.
+template <typename scalar_t>
+int64_t at_a_time(const MatrixProduct& m) {
+  return is_summed<scalar_t> ? std::min<int64_t>(inner_bytes / sizeof(scalar_t), m.inner) : m.inner;
+}
+template <typename scalar_t>
+int64_t deepest(const MatrixProduct& m) {
+  return parts_of(at_a_time<scalar_t>(m), places<scalar_t>);
+}
+
 template <typename scalar_t>
 OPGEN_WIDE void multiply(const MatrixProduct& m, const Part& part) {
   using unit_t = Unit<scalar_t>;
@@ -160,15 +171,14 @@ OPGEN_WIDE void multiply(const MatrixProduct& m, const Part& part) {
   auto* to = static_cast<scalar_t*>(m.to.data) + part.batch * m.to.batch + part.first_column * m.to.column;
   const auto* bias = static_cast<const scalar_t*>(m.bias);
   const int64_t columns = part.last_column - part.first_column;
-  const int64_t most = is_summed<scalar_t> ? std::min(inner_bytes / size, m.inner) : m.inner;  // 16 bits: rounded once
-  const int64_t deepest = parts_of(most, step);
+  const int64_t most = at_a_time<scalar_t>(m), deep = deepest<scalar_t>(m);
   const bool in_place = is_read_in_place<scalar_t>(m);
   const int64_t a_row = in_place ? m.a.row * size : unit_bytes;
   const int64_t a_inner = in_place ? m.a.column * step * size : down * unit_bytes;
-  const int64_t block = std::max(down, block_bytes / unit_bytes / deepest / down * down);
-  auto* b_copy = room<unit_t>(of_b, rounded_up(columns, across) * deepest);
+  const int64_t block = std::max(down, block_bytes / unit_bytes / deep / down * down);
+  auto* b_copy = room<unit_t>(of_b, rounded_up(columns, across) * deep);
   const int64_t tallest = rounded_up(std::min(block, part.last_row - part.first_row), down);
-  auto* a_copy = in_place ? nullptr : room<unit_t>(of_a, tallest * deepest);
+  auto* a_copy = in_place ? nullptr : room<unit_t>(of_a, tallest * deep);
   for (int64_t k = 0; k < m.inner; k += most) {
     const int64_t inner = std::min(most, m.inner - k), depth = parts_of(inner, step);
     for (int64_t j = 0; j < columns; j += across) {
@@ -211,9 +221,10 @@ template <typename scalar_t>
 void multiply_all(const MatrixProduct& product) {
   const MatrixProduct other = product.turned();
   const MatrixProduct& m = cost<scalar_t>(other) < cost<scalar_t>(product) ? other : product;
-  const int64_t tall = parts_of(m.rows, tile_rows);
-  int64_t wide = block_columns;
-  while (wide > width<scalar_t> && m.batches * tall * parts_of(m.columns, wide) < enough_parts) wide /= 2;
+  const int64_t tall = parts_of(m.rows, tile_rows), across_tile = width<scalar_t>;
+  int64_t wide = most_units / deepest<scalar_t>(m) / across_tile * across_tile;
+  wide = std::min(block_columns, std::max(across_tile, wide));
+  while (wide > across_tile && m.batches * tall * parts_of(m.columns, wide) < enough_parts) wide /= 2;
   const int64_t across = parts_of(m.columns, wide);
   const int64_t grain = 1 + products_for_thread / (tile_rows * std::min(wide, m.columns) * m.inner);
   torch::stable::parallel_for(0, m.batches * across * tall, grain, [&](int64_t begin, int64_t end) {
@@ -244,6 +255,7 @@ bool multiplied(const MatrixProduct& product) {
   const bool lies_side_by_side = product.to.row == 1 || product.to.column == 1;
   if (!is_here() || !lies_side_by_side || std::min(product.rows, product.columns) < least) return false;
   if (product.type == ScalarType::BFloat16 && product.inner > deepest_of_bfloat16) return false;
+  if (product.type == ScalarType::Half && product.inner > deepest_of_half) return false;
   switch (product.type) {
     case ScalarType::Float:
       multiply_all<float>(product);

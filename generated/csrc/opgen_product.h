@@ -1,5 +1,6 @@
 // Products of two tensors, summed over what an equation of einsum leaves out, as products of matrices: of our own or by
-// torch's C interface, where a small call takes a fraction of what einsum takes by the dispatcher. For tensors of a CPU.
+// torch's C interface, where a small call takes a fraction of what einsum takes by the dispatcher. For tensors of a
+// CPU.
 #pragma once
 
 #include <torch/csrc/inductor/aoti_torch/generated/c_shim_cpu.h>

@@ -304,26 +304,7 @@ def _written_beside(d: Declarations, name: str, own: Sequence[Assign], bag: Bag)
 def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:
     """A second statement of a recurrence, or the only one (`first`), which adds to what it makes."""
     message = f"`{s.target.name}` is a recurrence and gets another statement"
-    bag.error("OPG250", message, s.target.span, hints=assigned(d, s) if first else _on_the_way(d, s))
-
-
-def _on_the_way(d: Declarations, s: Assign) -> tuple[str, ...]:
-    """A recurrence to whose value something is added: what it is before has a name of its own."""
-    own = [o for o in d.forward if o.target.name == s.target.name]
-    bodies = [o for o in own if not any(is_constant(i) for i in o.target.items or ())]
-    same = len(bodies) == 2 and bodies[1] is s and unparse_target(bodies[0].target) == unparse_target(s.target)
-    if not same or s.op != "+=" or any(o.guard is not None for o in bodies):
-        return ()
-    known = (*d.inputs, *d.params, *(o.target.name for o in (*d.forward, *d.backward)))
-    name = next(n for n in (f"{s.target.name}_{k}" for k in range(1, len(known) + 2)) if n not in known)
-    before = replace(bodies[0], target=replace(bodies[0].target, name=name))
-    items = (Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())
-    read = Access(name, tuple(items), s.target.span, s.target.name_span)
-    sum_ = Sum((("+", read), ("+", s.value)), s.value.span)
-    return (
-        f"what it is on the way has a name of its own: write `{unparse_assign(before)}`, and here"
-        f" `{unparse_assign(replace(s, op='=', value=sum_))}`; what is read in between is `{name}`",
-    )
+    bag.error("OPG250", message, s.target.span, hints=assigned(d, s) if first else renamed(d, s.target.name))
 
 
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:

@@ -17,6 +17,7 @@ from opgen.lang.walk import integer, nodes, statement_at, statement_names, trans
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
+from opgen.lower.only_started import only_started
 from opgen.lower.recurrence_ahead import table_ahead
 from opgen.lower.recurrence_components import components_go_on
 from opgen.lower.recurrence_ends import target_with_end
@@ -318,12 +319,12 @@ def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
         return BAD  # it may go on from what could not be read
     circle = _circle(f, e.name)
     notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
-    hint = "break the circle" if circle else "move its statement up"
+    plain = Label(f.state.later[e.name], "assigned here"), "break the circle" if circle else "move its statement up"
+    started = None if circle else only_started(f.decl, e)
+    label, related, hints = started or ("not assigned yet", plain[:1], plain[1:])
     at = e.name_span if isinstance(e, Access) else span  # so that all that is read too early is told once
-    f.bag.error(
-        "OPG219", f"`{e.name}` is read before it is assigned", at, label="not assigned yet",
-        related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
-    )  # fmt: skip
+    message = f"`{e.name}` is read before it is assigned"
+    f.bag.error("OPG219", message, at, label=label, related=related, notes=notes, hints=hints)
     return BAD
 
 

@@ -16,14 +16,17 @@ _QUOTED = re.compile(r"`[^`]*`")
 _MOST = 20  # places beside the first one that are shown
 _OF_A_TENSOR = ("OPG212",)  # which is declared once, and read in several ways
 _OF_FIELDS = ("OPG1", "OPG214", "OPG224", "OPG241")
+_OF_A_NAME = ("OPG205", "OPG209", "OPG211")  # which is not there, however it may be replaced at each place
 
 
 def gathered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The diagnostics in order, those that say the same of several places of a file as one.
 
     What stands in backticks may differ in hints, and among the fields of a spec in messages: each place has its own.
+    What is said of a name that is not there may differ as a whole within a line.
     """
     first: dict[object, tuple[Diagnostic, list[Label]]] = {}
+    lines: dict[object, object] = {}
     once = {(d.code, d.span, d.message) if d.span is not None else n: d for n, d in enumerate(diagnostics)}
     for number, d in enumerate(once.values()):
         if d.span is None:
@@ -32,7 +35,10 @@ def gathered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         own = (d.span.text, d.message, d.hints) if d.related and d.code not in _OF_A_TENSOR else ()
         words = [_QUOTED.sub("``", text) for text in (d.message, d.label, *d.notes, *d.hints)]
         names = "" if d.code.startswith(_OF_FIELDS) else d.message
-        alike = (d.code, d.severity, d.span.source.path, own, d.related, names, *words)
+        alike: object = (d.code, d.severity, d.span.source.path, own, d.related, names, *words)
+        if d.code in _OF_A_NAME:
+            line, _ = d.span.source.line_col(d.span.start)
+            alike = lines.setdefault((d.code, d.span.source.path, d.message, line), alike)
         before, besides = first.setdefault(alike, (d, []))
         if before is not d:
             besides.append(Label(d.span, _besides(before, d)))
@@ -48,5 +54,6 @@ def _together(d: Diagnostic, besides: list[Label]) -> Diagnostic:
 
 def _besides(before: Diagnostic, d: Diagnostic) -> str:
     """What is said at another place of a mistake that has been told."""
-    hints = [hint for hint, told in zip(d.hints, before.hints, strict=True) if hint != told]
+    told = [hint.removeprefix("or ") for hint in before.hints]
+    hints = [hint for hint in d.hints if hint.removeprefix("or ") not in told]
     return f"this too: {'; '.join(hints)}" if hints else "this too"

@@ -39,7 +39,7 @@ from opgen.lang.not_nan import NAMES as NOT_NAN
 from opgen.lang.not_nan import over_all, without_nan
 from opgen.lang.permuted import PERMUTING, permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
-from opgen.lang.taken import TAKING, axis_at, from_0, past_batch_dims, taken, trace
+from opgen.lang.taken import TAKING, axis_at, by_target, from_0, past_batch_dims, taken, trace, unbound
 from opgen.lang.targets import order_of
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -195,10 +195,11 @@ def _changed(made: Meant | None, change: Callable[[Reduction], Expr | None]) -> 
 def _length(
     words: Vocabulary, of: Expr, more: Sequence[Expr], named: Named, left: Sequence[str], turned: Sequence[Turned]
 ) -> Meant | None:
-    """`norm(x, 1, -1)`, whose second argument is its order, unless that is an index."""
+    """`norm(x, 1, -1)`, whose second argument is its order, unless that is an index or, alone, below 0."""
     rest = {k: v for k, v in named.items() if k not in _ORDERS}
     order = next((v for k, v in named.items() if k in _ORDERS), None)
-    if more and (isinstance(more[0], Name) and more[0].name in layout(words, spelled(words, of))):
+    index = bool(more) and isinstance(more[0], Name) and more[0].name in layout(words, spelled(words, of))
+    if index or (len(more) == 1 and not named and (integer(more[0]) or 0) < 0):
         return None if order is not None else _known(words, "norm", (of, *more), rest, left, turned)
     given = [*more] if order is not None else [*more[1:]]
     order = more[0] if order is None else order
@@ -258,12 +259,13 @@ def _reduced(
 ) -> Meant | None:  # fmt: skip
     if (lined_up := in_order(words, turned, body)) is None:
         return None
-    body, own = lined_up
+    (body, own), as_written = lined_up, body
     whole = spelled(words, body)
     within = [t for t in turned if any(n is t[0] for n in nodes(body))]
     found = own or (order_of(words, within, whole) if axes is not None and within else layout(words, whole))
     if found is None:
         return None
+    found = found if own or within else by_target(as_written, found, left)
     chosen: list[str] = []
     if axes is None and words.reductions[name]:
         chosen = [i for i in found if i != "..."][-1:]
@@ -271,17 +273,18 @@ def _reduced(
         written_out = stated(body)
         chosen = [i for i in found if i not in left] or [i for i in found if i not in written_out]
     else:
-        for axis in axes if isinstance(axes, tuple) else (axes,):
-            place = axis_at(axis, found) or past_batch_dims(axis, found, left)
-            if place is None:
-                return None
-            chosen.append(place)
+        each = axes if isinstance(axes, tuple) else (axes,)
+        places = [axis_at(axis, found) or past_batch_dims(axis, found, left) for axis in each]
+        rest = () if words.reductions[name] else unbound(as_written, found, left, places)
+        if None in places and not rest:
+            return None
+        chosen = [*(rest or (place for place in places if place is not None))]
     chosen = chosen or [i for i in found if i != "..."][-1:]
     if not chosen or (name in ("argmax", "argmin") and len(chosen) > 1):
         return None
     binders = tuple(Dots(body.span) if i == "..." else Binder(i, None, body.span) for i in chosen)
-    rest = tuple("" if i in chosen and not words.reductions[name] else i for i in found)
-    return Meant(Reduction(name, binders, whole, body.span, body.span), axes=rest)
+    kept = tuple("" if i in chosen and not words.reductions[name] else i for i in found)
+    return Meant(Reduction(name, binders, whole, body.span, body.span), axes=kept)
 
 
 def _over(words: Vocabulary, name: str, body: Expr, indices: Sequence[Expr]) -> Meant | None:

@@ -394,4 +394,5 @@ KEYWORDS = (  # names of arguments
 KEEPING = ("keepdim", "keepdims")  # axes with one element where they are reduced over
 WITHOUT_MEANING = (*KEEPING, "unbiased", "correction", "dtype", "inplace", "out")
 BY_INDEX = "an axis is named by its index: {0}"
+NUMBERED = "axes are named by indices, not by numbers"
 NO_SUCH = "`{0}` has no such argument: leave it away, or write out what it stands for"

@@ -188,7 +188,8 @@ class Idioms(Notes):
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
         if arguments.at is not None and not self.words.lacks(name):
             other = habits.BY_INDEX.format(habits.example(name)) if reduces else habits.NO_SUCH.format(name)
-            self.note(arguments.at, "arguments are positional", otherwise=other)
+            axis = reduces and arguments.at.text in habits.AXES and arguments.at.text not in habits.KEEPING
+            self.note(arguments.at, habits.NUMBERED if axis else "arguments are positional", otherwise=other)
         elif reduces:
             message = f"`{name}` reduces over an index that is not named"
             self.note(at, message, f"name the index in brackets: {habits.example(name)}", code="OPG206")

@@ -157,7 +157,11 @@ class Notes(ABC):
         elsewhere = foreign.values()
         text = None if whole is None or self.unclear or not good else self._proposal(whole)
         if text is not None:
-            general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG212", "OPG242")
+            general = first.message.startswith(("arguments", habits.NUMBERED)) or first.code in (
+                "OPG206",
+                "OPG212",
+                "OPG242",
+            )
             said = () if general else hints
             line = written(text, at or first.span, self.above, together=self.told is not None)
             line = by_steps(text, self.above, self.along) if self.along else line

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from opgen.lang.layout import access_at, spelled
+from opgen.lang.layout import access_at, spelled, stated
 from opgen.lang.nodes import Access, Binder, Expr, Name, Number, Reduction, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import integer
+from opgen.lang.walk import integer, nodes
 
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Taken = tuple[Expr, tuple[str, ...] | None]  # with the order of its indices, where that is another one
@@ -54,6 +54,20 @@ def past_batch_dims(axis: Expr, found: Sequence[str], left: Sequence[str]) -> st
     lacking = [i for i in found if i not in left]
     fits = integer(axis) is not None and {*left} < {*found} and len(lacking) == 1 and lacking[0] != "..."
     return lacking[0] if fits else None
+
+
+def by_target(of: Expr, found: Sequence[str], left: Sequence[str]) -> tuple[str, ...]:
+    """The indices of a value in the order of its axes: that of the target, where no part of it has all of them."""
+    parts = [stated(a) for a in nodes(of) if isinstance(a, Access)]
+    clear = any(part.issuperset(found) for part in parts) or not stated(of) >= {*found} <= {*left}
+    return (*found,) if clear else tuple(i for i in left if i in found)
+
+
+def unbound(of: Expr, found: Sequence[str], left: Sequence[str], places: Sequence[str | None]) -> tuple[str, ...]:
+    """The indices written in a value that only a reduction over these axes can bind, where these are others."""
+    lacking = tuple(i for i in found if i not in left)
+    binds = len(lacking) == len(places) and "..." not in lacking and stated(of) >= {*lacking}
+    return lacking if binds and not {*lacking} >= {*places} else ()
 
 
 def taken(words: Vocabulary, name: str, of: Expr, given: Sequence[Expr], named: Named) -> Taken | None:

@@ -14,6 +14,7 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, statement_at
 from opgen.lower.common_end import common_end, ended
 from opgen.lower.guarded import guarded
+from opgen.lower.in_dims_order import in_dims_order, items_of
 from opgen.lower.loose import around
 from opgen.lower.readings import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
@@ -79,33 +80,14 @@ def _said_equal(f: Frame, *sizes: Scalar) -> tuple[str, ...]:
     return ()
 
 
-def _items(site: Site) -> list[str]:
-    """The positions of an access as they are written."""
-    items, depth = [""], 0
-    for c in site.span.text.partition("[")[2].rpartition("]")[0]:
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            items.append("")
-        else:
-            items[-1] += c
-    return [i.strip() for i in items]
-
-
-def _by_letters(f: Frame, site: Site) -> str | None:
-    """The access with its indices in the order of the dims, where each is called like one of them."""
-    known = f.state.tensors.get(site.tensor)
-    items = _items(site)
-    if known is None or known.shape is None or any(not isinstance(s, Dim) for s in known.shape):
-        return None
-    wanted = [s.name.lower() for s in known.shape if isinstance(s, Dim)]
-    other = items != wanted and sorted(items) == sorted(wanted) and len({*wanted}) == len(wanted)
-    return f"{site.tensor}[{', '.join(wanted)}]" if other else None
-
-
 def _square(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
     """A hint where a diagonal is read of what is not square: its two dims are one, declared under two names."""
     a, b = first.extent, second.extent
-    if all(_items(s).count(info.name) < 2 for s in (first, second)) or not isinstance(a, Dim) or not isinstance(b, Dim):
+    if (
+        all(items_of(s).count(info.name) < 2 for s in (first, second))
+        or not isinstance(a, Dim)
+        or not isinstance(b, Dim)
+    ):
         return ()
     other = [name for name in f.decl.inputs if b in f.decl.shapes[name]]
     shapes = [text.shape(tuple(a if s == b else s for s in f.decl.shapes[name])) for name in other]
@@ -152,9 +134,9 @@ def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str,
     if known is None or known.shape is None:
         return ()
     for site in (first, second):
-        if (lettered := _by_letters(f, site)) is not None:
+        if (lettered := in_dims_order(f, site)) is not None:
             return (f"did you mean `{lettered}`?",)
-    items = _items(second)
+    items = items_of(second)
     if len(items) != len(known.shape):
         return ()
     here = [k for k, i in enumerate(items) if i == info.name]
@@ -173,7 +155,7 @@ def _as_assigned(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[
     if f.scope is None or any(loop is info for loop in f.scope.root().loops):
         return ()
     for site, other in ((first, second), (second, first)):
-        known, items = f.state.tensors.get(site.tensor), _items(site)
+        known, items = f.state.tensors.get(site.tensor), items_of(site)
         shape = known.shape if known is not None and known.shape is not None else ()
         visible = [i for i in f.scope.visible() if isinstance(i, IndexInfo)]
         there = [k for k, size in enumerate(shape) if size == other.extent]
@@ -192,7 +174,7 @@ def _another(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     """A hint where one access is as long as another index runs, and does not read it."""
     found = []
     for site in sites:
-        items = _items(site)
+        items = items_of(site)
         others = [i for i in f.scope.visible() if isinstance(i, IndexInfo)] if f.scope is not None else []
         for other in others:
             runs = [s for s in other.sites if s.tensor != site.tensor and s.extent == site.extent]
@@ -207,7 +189,7 @@ def _another(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
 
 def _inner(f: Frame, info: IndexInfo, site: Site) -> list[str]:
     """The hint where an index of a reduction around an access is read along such a dim elsewhere, and not in it."""
-    items = _items(site)
+    items = items_of(site)
     found: dict[str, None] = {}
     for r in around(f, site.span) if items.count(info.name) == 1 else ():
         for b in (b.name for b in r.binders if isinstance(b, Binder) and b.name not in items):
@@ -224,7 +206,7 @@ def _unread(f: Frame, info: IndexInfo, site: Site) -> str:
     """A hint where one index of the target is read nowhere, and another one twice."""
     others = [i for i in f.scope.visible() if isinstance(i, IndexInfo)] if f.scope is not None else []
     idle = [i for i in others if i is not info and i.stated is None and not i.sites and not i.padded]
-    items = _items(site)
+    items = items_of(site)
     if len(idle) != 1 or items.count(info.name) != 1 or any(i is idle[0] for c in f.checks for _, i in c.indices):
         return ""
     f.reported.add(idle[0].name)  # what says how far it runs is missing for this reason
@@ -241,7 +223,7 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
         if _is_part(f, site, other) or not _is_made(f, site, other):
             continue
         own = [s for s in f.decl.forward if s.target.name == site.tensor]
-        items, written = _items(site), (own[0].target.items or ()) if len(own) == 1 else ()
+        items, written = items_of(site), (own[0].target.items or ()) if len(own) == 1 else ()
         if len(items) != len(written) or info.name not in items or not isinstance(other.extent, Dim):
             continue
         place = items.index(info.name)

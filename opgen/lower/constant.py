@@ -6,11 +6,12 @@ They are formulas of dims and params, without tensors and indices.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
+from opgen.diagnostics.suggest import listed
 from opgen.ir.arithmetic import comparison_of
 from opgen.ir.declared import Domain, Multiple
 from opgen.ir.formula import CONSTANTS
@@ -24,6 +25,7 @@ from opgen.lang.walk import names_read, nodes
 from opgen.lower.counts import as_param
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import is_at_least
+from opgen.lower.equations import bounded
 from opgen.lower.kinds import ARTICLES, numeric, promote
 from opgen.lower.proposals import BETWEEN, own_bounds
 from opgen.lower.scope import Typed, Variation
@@ -199,7 +201,7 @@ def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
         if len(own) != 1 or len(parts) > 3 or (len(parts) == 3 and own[0] is not parts[1]) or {"==", "!="} & set(ops):
             bag.error(
                 "OPG233", f"the domain of `{name}` is an inequality over `{name}`", e.span,
-                hints=_for_each(d, e, name) or own_bounds(e, name, known)
+                hints=_for_each(d, e, name) or own_bounds(e, name, known) or _by_itself(e, name, known)
                 or (f"for example `{name} > 0` or `0 <= {name} < 1`",),
             )  # fmt: skip
             continue
@@ -213,6 +215,17 @@ def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
             continue
         found.append(Domain(name, str(formula), comparison_of(values, ops)))
     return tuple(found)
+
+
+def _by_itself(e: Expr, name: str, known: Collection[str]) -> tuple[str, ...]:
+    """The domain with its name alone on one side, where that is what it comes to."""
+    found = bounded(e, name) if all(n in (name, *known) for n in names_read(e)) else None
+    if found is None:
+        return ()
+    own, others = found
+    own = f'"{own}"' if "," in own else own  # which ends a value in `{ }`
+    told = f", and {listed(others, 'and')} in the domain of what it is about" if others else ""
+    return (f"the name stands alone: write `{own}`{told}",)
 
 
 def _for_each(d: Declarations, e: Expr, name: str) -> tuple[str, ...]:

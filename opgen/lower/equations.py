@@ -1,19 +1,35 @@
 """Statements that read what they assign at the same place, `u[t] = u[t - 1] - a*u[t]`: equations, which none solves.
 
 In go such a statement and what it reads; out comes a message, with the statement solved for its target where it is
-linear in it.
+linear in it. Domains, in which a name stands alone, are solved in the same way: `b < 1 - a` of `a + b < 1`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from opgen.diagnostics.model import Bag
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Product, Sum, Unary
+from opgen.diagnostics.model import Bag, Span
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Compare,
+    Dots,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Product,
+    Sum,
+    Unary,
+)
+from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import nodes
+from opgen.lang.walk import names_read, nodes
 
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _Term = tuple[int, tuple[tuple[str, Expr], ...]]  # a sign and factors, each with what stands before it
 
 
@@ -62,18 +78,83 @@ def solved(s: Assign) -> str | None:
     if found is None or not found[1] or not found[0]:
         return None
     rest, coefficient = found
-    divisor = _total([(1, ()), *((-sign, factors) for sign, factors in coefficient)], s)
-    added = _total(rest, s)
+    divisor = _total([(1, ()), *((-sign, factors) for sign, factors in coefficient)], s.value.span)
+    added = _total(rest, s.value.span)
     factors = added.factors if isinstance(added, Product) else (("*", added),)
     return unparse_assign(replace(s, value=Product((*factors, ("/", divisor)), s.value.span)))
 
 
-def _linear(e: Expr, own: Access) -> tuple[list[_Term], list[_Term]] | None:
+def bounded(e: Expr, name: str) -> tuple[str, tuple[str, ...]] | None:
+    """Inequalities solved for a name, as one, and those of them that are not about it; None where that cannot be."""
+    parts = e.operands if isinstance(e, Logic) and e.op == "and" else (e,)
+    found: dict[bool, list[tuple[str, Expr]]] = {False: [], True: []}  # bounds from below, and those from above
+    others: list[str] = []
+    for part in parts:
+        if not isinstance(part, Compare) or not {*part.ops} <= {"<", "<=", ">", ">="}:
+            return None
+        for left, op, right in zip(part.operands, part.ops, part.operands[1:], strict=False):
+            if name not in (*names_read(left), *names_read(right)):
+                others.append(unparse(Compare((left, right), (op,), e.span)))
+            elif (bound := _bound(left, op, right, Name(name, e.span))) is None:
+                return None
+            else:
+                found[bound[0][0] == "<"].append(bound)
+    if not any(found.values()) or any(len({op for op, _ in bounds}) > 1 for bounds in found.values()):
+        return None
+    (low, least), (high, most) = (_closest(bounds, above) for above, bounds in found.items())
+    if least and most:
+        return f"{least} {_TURNED[low]} {name} {high} {most}", (*others,)
+    return f"{name} {high or low} {most or least}", (*others,)
+
+
+def _closest(bounds: Sequence[tuple[str, Expr]], above: bool) -> tuple[str, str]:
+    """How a name relates to the bounds on one side, and the one of them that counts; empty where there is none."""
+    shown = [unparse(value) for _, value in bounds]
+    if len(shown) < 2:
+        return (bounds[0][0], shown[0]) if shown else ("", "")
+    return bounds[0][0], f"{'min' if above else 'max'}({', '.join(shown)})"
+
+
+def _bound(left: Expr, op: str, right: Expr, own: Name) -> tuple[str, Expr] | None:
+    """An inequality as that of a name and a value; None where it isn't linear in the name, or by no number."""
+    at = own.span
+    found = _linear(Sum((("+", left), ("-", right)), at), own)
+    factor = Fraction(0) if found is None else _number(found[1])
+    if found is None or not factor:
+        return None
+    turn = -1 if factor > 0 else 1
+    value = total([(turn * sign, _whole(factors, at)) for sign, factors in map(_signed, found[0])], at)
+    match value:
+        case Sum(terms=((_, Number(value=0)), ("-", first), *rest)):
+            least = Unary("-", first, at)
+            value = Sum((("+", least), *rest), at) if rest else least
+    size = abs(factor)
+    if size.denominator == 1 and size != 1:
+        value = Product((("*", value), ("/", Number(int(size), at))), at)
+    elif size != 1:
+        value = Product((("*", Number(1 / size if size.numerator > 1 else size.denominator, at)), ("*", value)), at)
+    return op if factor > 0 else _TURNED[op], value
+
+
+def _number(terms: Sequence[_Term]) -> Fraction | None:
+    """What terms of numbers come to."""
+    count = Fraction(0)
+    for sign, factors in terms:
+        each = Fraction(sign)
+        for op, factor in factors:
+            if not isinstance(factor, Number) or (op == "/" and not factor.value):
+                return None
+            each = each * factor.value if op == "*" else each / factor.value
+        count += each
+    return count
+
+
+def _linear(e: Expr, own: Access | Name) -> tuple[list[_Term], list[_Term]] | None:
     """What is added in an expression, and what its own target is multiplied with; None where it isn't linear."""
     if not any(n == own for n in nodes(e)):
         return _terms(e), []
     match e:
-        case Access():
+        case Access() | Name():
             return ([], [(1, ())]) if e == own else None
         case Unary(op="-", operand=operand):
             return _times(_linear(operand, own), -1)
@@ -132,13 +213,17 @@ def _signed(term: _Term) -> _Term:
     return sign, (*found,)
 
 
-def _total(terms: Sequence[_Term], s: Assign) -> Expr:
+def _total(terms: Sequence[_Term], at: Span) -> Expr:
     """The sum of terms, one that is added in front."""
-    at = s.value.span
     made = list[tuple[str, Expr]]()
     for sign, factors in sorted(map(_signed, terms), key=lambda t: -t[0]):
-        whole = factors if factors and factors[0][0] == "*" else (("*", Number(1, at)), *factors)
-        made.append(("+" if sign > 0 else "-", whole[0][1] if len(whole) == 1 else Product(whole, at)))
+        made.append(("+" if sign > 0 else "-", _whole(factors, at)))
     if made[0][0] == "-":
         made[0] = ("+", Unary("-", made[0][1], at))
     return made[0][1] if len(made) == 1 else Sum(tuple(made), at)
+
+
+def _whole(factors: tuple[tuple[str, Expr], ...], at: Span) -> Expr:
+    """The product of factors."""
+    whole = factors if factors and factors[0][0] == "*" else (("*", Number(1, at)), *factors)
+    return whole[0][1] if len(whole) == 1 else Product(whole, at)

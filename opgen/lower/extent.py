@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from opgen.diagnostics.model import Diagnostic, Label, Severity
+from opgen.diagnostics.model import Diagnostic, Hint, Label, Severity
 from opgen.ir import text
 from opgen.ir.polynomial import slope
 from opgen.ir.scalar import BATCH, ONE, Apply, Batch, Dim, Index, Lit, Scalar, walk
@@ -26,6 +26,7 @@ from opgen.lower.furthest import (
     windows,
 )  # fmt: skip
 from opgen.lower.idle import bound_again, bound_within, counted_by, divided_by, idle_param, read_nowhere
+from opgen.lower.in_dims_order import in_dims_order
 from opgen.lower.no_middle import neighbours_only
 from opgen.lower.outside import left_out
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
@@ -161,6 +162,11 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
     if shape and place is not None:
         hints = (f"write `{f.target}: {{shape: {shape}}}`", f"or {part}")
         at, related = place, (Label(first.span, f"`{info.name}` runs along `{text.scalar(first.extent)}` here"),)
+    order = next(((s, meant) for s in sites if (meant := in_dims_order(f, s)) is not None), None)
+    if order is not None:
+        at, related = order[0].span, ()
+        read = Hint(f"write `{order[1]}`: its dims stand in that order", at.text, order[1])
+        hints = (read, f"or {hints[0]}", *hints[1:])
     warning = Diagnostic("OPG253", message, at, "as long as another dim", related, (), hints, Severity.WARNING)
     f.bag.add(warning)
 

@@ -12,11 +12,11 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Shape
 from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch
-from opgen.lang.layout import spelled
+from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import names_read, nodes, operands, transform
+from opgen.lang.walk import integer, names_read, nodes, operands, transform
 from opgen.lower import readings
 from opgen.lower.contracted import Contraction, times
 from opgen.lower.digits import put
@@ -132,7 +132,7 @@ def summed(f: Frame, place: Span) -> str:
             made = _sum(f, within)
         case _:
             return ""
-    whole = transform(whole, lambda n: made if n is within else None)
+    whole = _instead(whole, within, made)
     return "" if _reduced(f, whole) else unparse_assign(replace(own, value=whole))
 
 
@@ -160,6 +160,8 @@ def implied(f: Frame, place: Span) -> str:
     own, places = statement_of(f, place), _places(f, place)
     if own is None or any(around(f, n.span) for n in places):
         return ""
+    if line := _along_axis(f, own, places):
+        return line
     terms = [e for _, e in own.value.terms] if isinstance(own.value, Sum) else [own.value]
     loose = {id(n) for n in places}
     if any(times(e, place.text) < 2 for e in terms if any(id(n) in loose for n in nodes(e))):
@@ -173,6 +175,25 @@ def implied(f: Frame, place: Span) -> str:
         return f"write {line}"
     shown = f"`{unparse_assign(replace(own, value=first))}`"
     return f"write {shown}, or {line} where the sum is taken last" if not _reduced(f, first) else ""
+
+
+def _along_axis(f: Frame, own: Assign, places: Sequence[Name]) -> str:
+    """What to write for `max(x[i, a], -1)`, where the number is an axis: that of the one index that is loose in it."""
+    for e in (n for n in nodes(own.value) if isinstance(n, Call) and n.name in REDUCTIONS and len(n.args) == 2):
+        body, axis = e.args[0], integer(e.args[1])
+        order, free = layout(f.decl.words, body), {*_names(f, body)}
+        inside = {id(n) for n in nodes(body)}
+        fits = axis is not None and (-len(order) <= axis < 0 or order[axis : axis + 1] == (places[0].name,))
+        if fits and free == {places[0].name} and all(id(n) in inside for n in places):
+            whole = Reduction(e.name, _binders(_reduced(f, body), e.span), body, e.span, e.name_span)
+            line = unparse_assign(replace(own, value=_instead(own.value, e, whole)))
+            return f"an axis is named by its index: write `{line}`"
+    return ""
+
+
+def _instead(value: Expr, old: Expr, new: Expr) -> Expr:
+    """A value with another part in the place of one."""
+    return transform(value, lambda n: new if n is old else None)
 
 
 def _each_twice(f: Frame, body: Expr) -> tuple[Expr, bool]:

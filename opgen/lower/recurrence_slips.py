@@ -17,6 +17,7 @@ from opgen.lang.walk import integer, nodes, statement_at, statement_names, trans
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
+from opgen.lower.only_started import only_started
 from opgen.lower.recurrence_ahead import table_ahead
 from opgen.lower.recurrence_components import components_go_on
 from opgen.lower.recurrence_ends import target_with_end
@@ -304,26 +305,7 @@ def _written_beside(d: Declarations, name: str, own: Sequence[Assign], bag: Bag)
 def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:
     """A second statement of a recurrence, or the only one (`first`), which adds to what it makes."""
     message = f"`{s.target.name}` is a recurrence and gets another statement"
-    bag.error("OPG250", message, s.target.span, hints=assigned(d, s) if first else _on_the_way(d, s))
-
-
-def _on_the_way(d: Declarations, s: Assign) -> tuple[str, ...]:
-    """A recurrence to whose value something is added: what it is before has a name of its own."""
-    own = [o for o in d.forward if o.target.name == s.target.name]
-    bodies = [o for o in own if not any(is_constant(i) for i in o.target.items or ())]
-    same = len(bodies) == 2 and bodies[1] is s and unparse_target(bodies[0].target) == unparse_target(s.target)
-    if not same or s.op != "+=" or any(o.guard is not None for o in bodies):
-        return ()
-    known = (*d.inputs, *d.params, *(o.target.name for o in (*d.forward, *d.backward)))
-    name = next(n for n in (f"{s.target.name}_{k}" for k in range(1, len(known) + 2)) if n not in known)
-    before = replace(bodies[0], target=replace(bodies[0].target, name=name))
-    items = (Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())
-    read = Access(name, tuple(items), s.target.span, s.target.name_span)
-    sum_ = Sum((("+", read), ("+", s.value)), s.value.span)
-    return (
-        f"what it is on the way has a name of its own: write `{unparse_assign(before)}`, and here"
-        f" `{unparse_assign(replace(s, op='=', value=sum_))}`; what is read in between is `{name}`",
-    )
+    bag.error("OPG250", message, s.target.span, hints=assigned(d, s) if first else renamed(d, s.target.name))
 
 
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
@@ -337,12 +319,12 @@ def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
         return BAD  # it may go on from what could not be read
     circle = _circle(f, e.name)
     notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
-    hint = "break the circle" if circle else "move its statement up"
+    plain = Label(f.state.later[e.name], "assigned here"), "break the circle" if circle else "move its statement up"
+    started = None if circle else only_started(f.decl, e)
+    label, related, hints = started or ("not assigned yet", plain[:1], plain[1:])
     at = e.name_span if isinstance(e, Access) else span  # so that all that is read too early is told once
-    f.bag.error(
-        "OPG219", f"`{e.name}` is read before it is assigned", at, label="not assigned yet",
-        related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
-    )  # fmt: skip
+    message = f"`{e.name}` is read before it is assigned"
+    f.bag.error("OPG219", message, at, label=label, related=related, notes=notes, hints=hints)
     return BAD
 
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 from opgen.package.notes import SOURCES
 from opgen.toolchain.compiler import NoCompilerError, Toolchain, told_version, toolchain, version_of
 from opgen.toolchain.cuda import gencode, nvcc
-from opgen.write.settings import capability
+from opgen.write.meant import capability
 
 ARCHITECTURES = "TORCH_CUDA_ARCH_LIST"
 _EVERYWHERE = ("8.0", "9.0+PTX")  # where no device is visible

@@ -30,6 +30,7 @@ from typing import TypeVar
 
 from opgen.diagnostics.model import Bag, Source, Span, UserError
 from opgen.diagnostics.suggest import closest
+from opgen.write.meant import as_word, hint_of
 from opgen.write.paths import GENERATED, project_folder
 
 T = TypeVar("T")
@@ -37,7 +38,6 @@ _PLACE = "pyproject.toml"
 _KEYS = ("specs", "out", "namespace", "jobs", "isa", "cuda", "second_order")
 ISA = ("baseline", "avx2", "avx512", "all")
 _CAPABILITY = re.compile(r"\d+\.\d[af]?(\+PTX)?")
-_NAMED = re.compile(r"(?:(?:sm|compute)[_-]?)?(\d+?)(?:\.?(\d))?([af]?)\s*(\+?\s*ptx)?", re.IGNORECASE)  # as elsewhere
 _NAMESPACE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SOURCE_FOLDERS = ("src", "lib", "python")  # of packages: their names are no part of those
 # whose operators are not ours to define, or what `torch.ops` itself has
@@ -196,7 +196,7 @@ def importable(out: Path) -> Path:
         return importable(whole.parent.joinpath(*parts))
     name, known = whole.name, ("torch", "opgen", *sys.stdlib_module_names)
     if not name.isidentifier():
-        name = f"_{_word(name)}" if name[:1].isdigit() else _word(name)
+        name = f"_{as_word(name)}" if name[:1].isdigit() else as_word(name)
     name = f"{name}_ops" if keyword.iskeyword(name) or (name in known and import_path(out) == (name,)) else name
     return out if whole.name in ("", "..", name) else whole.with_name(name)
 
@@ -204,15 +204,11 @@ def importable(out: Path) -> Path:
 def _derived(out: Path, project: str) -> str:
     """The name by which a package is imported, with that of its project where it lies in no package itself."""
     parts = list(import_path(out))
-    if len(parts) == 1 and project and _word(project) != _word(parts[0]):
+    if len(parts) == 1 and project and as_word(project) != as_word(parts[0]):
         parts.insert(0, project)
-    found = "_".join(map(_word, parts))
+    found = "_".join(map(as_word, parts))
     found = f"_{found}" if not found or found[0].isdigit() else found
     return f"{found}_ops" if found in _TAKEN else found
-
-
-def _word(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_]", "_", name)
 
 
 def _settings(out: Path, bag: Bag) -> Settings:
@@ -250,8 +246,7 @@ def _settings(out: Path, bag: Bag) -> Settings:
     for key, what, fits, hint in _FORMS:
         if key in values and not fits(values[key]):
             value = values.pop(key)
-            better = _better(key, value)
-            hints = [f"write `{key} = {better}`" if better else hint]
+            hints = [hint_of(key, value, root, fits) or hint]
             bag.error("OPG508", f"{value!r} cannot be {what}", _place(source, key), hints=hints)
     specs = values.get("specs", [])
     if "out" in values:
@@ -281,21 +276,6 @@ def _judge_out(root: Path, out: str, specs: object, place: Span | None, bag: Bag
     elif fit in read:
         told = f"{out!r} cannot be the output folder: it is that of the specs"
         bag.error("OPG508", told, place, hints=[f'a folder of its own: write `out = "{GENERATED}"`'])
-
-
-def _better(key: str, value: object) -> str:
-    """What was meant by a value that does not fit, as TOML; empty where that is not clear."""
-    if key == "namespace" and isinstance(value, str) and usable(_word(value)):
-        return f'"{_word(value)}"'
-    words = value if isinstance(value, list) else re.split(r"[\s;,]+(?!\+?ptx)", str(value), flags=re.IGNORECASE)
-    found = [capability(str(word)) for word in words if key == "cuda"]
-    return "[" + ", ".join(f'"{word}"' for word in found) + "]" if found and all(found) else ""
-
-
-def capability(word: str) -> str:
-    """A compute capability as torch writes it, 9.0 for what is sm_90 elsewhere; empty where it is none."""
-    named = _NAMED.fullmatch(word.strip())
-    return f"{named[1]}.{named[2] or 0}{named[3].lower()}{'+PTX' if named[4] else ''}" if named else ""
 
 
 def _as(kind: type[T], value: object) -> T | None:

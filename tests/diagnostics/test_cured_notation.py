@@ -121,8 +121,8 @@ CASES: list[tuple[str, str, dict[str, str], Callable[..., torch.Tensor]]] = [
         whole("inputs: {x: {shape: [B, T]}}\noutputs: [v]",
               "v[b, t] = v[b, t - 1]/2 + x[b, t]", "v[b, t] += 2*x[b, 0]"),
         {
-            "v[b, t] = v[b, t - 1]/2": "v_1[b, t] = v[b, t - 1] / 2",
-            "v[b, t] += 2*x[b, 0]": "v[b, t] = v_1[b, t] + 2 * x[b, 0]",
+            "v[b, t] = v[b, t - 1]/2": "v1[b, t] = v[b, t - 1] / 2",
+            "v[b, t] += 2*x[b, 0]": "v[b, t] = v1[b, t] + 2 * x[b, 0]",
         },
         changed,
     ),

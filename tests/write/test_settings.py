@@ -150,6 +150,46 @@ def test_what_capabilities_are_called_elsewhere_is_told(tmp_path: Path, stated: 
     assert list(settings_of(tmp_path / "generated").cuda) == json.loads(meant)
 
 
+@pytest.mark.parametrize(
+    ("stated", "hint"),
+    [
+        ('specs = "src/**/*.yaml"', 'write `specs = ["src"]`: a folder stands for all specs below it'),
+        ('specs = ["ops/a/*", "ops/a/*.yml", "b"]', 'write `specs = ["ops/a", "b"]`: a folder stands for all specs'),
+        ('specs = "src/{a,b}/x.yaml*"', 'write `specs = ["src"]`'),
+        ('specs = "ROOT/formulas"', 'write `specs = ["formulas"]`'),
+        ('specs = "*.yaml"', 'no patterns: specs = ["specs"]'),
+        ('out = ["a"]', 'write `out = "a"`'),
+        ('out = "mylib/ops/*"', 'write `out = "mylib/ops"`'),
+        ('out = "ROOT/mylib/ops"', 'write `out = "mylib/ops"`'),
+        ('out = ["a", "b"]', "a folder, relative to pyproject.toml"),
+        ('isa = "AVX-512"', 'write `isa = ["avx512"]`'),
+        ('isa = "AVX2, avx512f"', 'write `isa = ["avx2", "avx512"]`'),
+        ('isa = "x86-64-v3"', 'write `isa = ["avx2"]`'),
+        ('isa = ["sse4.2"]', 'write `isa = ["baseline"]`'),
+        ('isa = "native"', "leave it out: without it kernels are for the best of this machine"),
+        ('cuda = "H100"', 'write `cuda = ["9.0"]`'),
+        ('cuda = "Ampere;Hopper"', 'write `cuda = ["8.0", "8.6+PTX", "9.0+PTX"]`'),
+        ('cuda = "native"', "leave it out: without it kernels are for the devices here"),
+        ('jobs = "4"', "write `jobs = 4`"),
+        ("jobs = 4.0", "write `jobs = 4`"),
+        ("jobs = -1", "leave it out: without it there are as many as there are cores"),
+        ("jobs = 2.5", "a whole number from 1"),
+        ('namespace = ["mine"]', 'write `namespace = "mine"`'),
+        ('namespace = "torch.ops.mine"', 'write `namespace = "mine"`'),
+        ("second_order = true", "names of operators"),
+        ("specs = 3", "files and folders"),
+        ('second_order = "well, deep-well"', 'write `second_order = ["well", "deep_well"]`'),
+    ],
+)
+def test_a_value_that_does_not_fit_is_written_as_it_fits(tmp_path: Path, stated: str, hint: str) -> None:
+    root = project(tmp_path, f"[tool.opgen]\n{stated.replace('ROOT', str(tmp_path))}\n")
+    (told,) = build("scale.yaml", root / "generated").diagnostics
+    assert hint in told.hints[0]
+    if (line := told.hints[0].partition("`")[2].partition("`")[0]) and told.hints[0].startswith("write"):
+        project(tmp_path, f"[tool.opgen]\n{line}\n")
+        settings_of(tmp_path / "generated")
+
+
 def test_commands_need_no_flags_in_a_project_with_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

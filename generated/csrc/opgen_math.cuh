@@ -209,7 +209,7 @@ OPGEN_BOTH int64_t mod(int64_t x, int64_t y) {
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 OPGEN_DEVICE int64_t remainder(int64_t x, int64_t y) { return mod(x, y); }
-OPGEN_DEVICE int64_t fmod(int64_t x, int64_t y) { return x % y; }
+OPGEN_DEVICE int64_t fmod(int64_t x, int64_t y) { return y == 0 ? 0 : x % y; }
 OPGEN_BOTH int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
 OPGEN_DEVICE int64_t floor(int64_t x) { return x; }
 OPGEN_DEVICE int64_t ceil(int64_t x) { return x; }

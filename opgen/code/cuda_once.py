@@ -142,19 +142,29 @@ class _Once:
         return lines
 
     def reads(self, body: Body) -> list[str]:
-        """Names what is read, under the conditions that a reader has whom no other one does without any of."""
+        """Names what is read; places of what has a name are not asked for any more, unless elsewhere, too."""
+        lines: list[str] = []
+        while found := self.nameable(body):
+            inner = {a for r in found for p in children(r) for a in walk(p)}
+            for r, conditions in found.items():
+                if r not in inner:
+                    lines += self.named(r, described(r), reduce(both, conditions) if conditions else None)
+        return lines
+
+    def nameable(self, body: Body) -> dict[Read, tuple[Scalar, ...]]:
+        """What can be read ahead, under the conditions that a reader has whom no other one does without any of."""
         asked: dict[Read, dict[_Guards, None]] = {}
         for e in self.asked(body):
             for part, guards in in_contexts(e, _Guards(), self.inner, _Guards.meet):
                 if self.is_asked(part):
                     asked.setdefault(part, {})[guards] = None
-        lines: list[str] = []
-        for r, found in asked.items():
+        found: dict[Read, tuple[Scalar, ...]] = {}
+        for r, readers in asked.items():
             if self.is_harmless(r):
-                lines += self.named(r, described(r))
-            elif (least := self.least(found)) and r not in self.guarded:
-                lines += self.named(r, described(r), reduce(both, least))
-        return lines
+                found[r] = ()
+            elif r not in self.guarded and (conditions := self.least(readers)):
+                found[r] = conditions
+        return found
 
     def least(self, guards: Collection[_Guards]) -> tuple[Scalar, ...]:
         """The conditions of one reader which all have; empty where there is none."""
@@ -170,7 +180,7 @@ class _Once:
     def inner(self, e: Scalar, guards: _Guards) -> Iterator[tuple[Scalar, _Guards]]:
         """The operands of what has no name, with what each is evaluated under."""
         match e:
-            case _ if e in self.scope.ahead or self.is_asked(e):
+            case _ if e in self.scope.ahead:
                 pass
             case Read(slot, at) if self.is_line(slot, at):
                 pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import random
 from collections.abc import Sequence
-from math import exp, inf, isnan, nan, nextafter
+from math import exp, fmod, inf, isnan, nan, nextafter
 
 import pytest
 
@@ -26,6 +26,7 @@ TOLERANCE = {"float": 2e-6, "double": 2e-13}
 NEAR = (
     "exp", "sigmoid", "silu", "tanh", "erfc", "softplus", "logsigmoid", "sqrt", "reciprocal", "tanh_of_softplus",
 )  # fmt: skip
+WHOLE = ("floordiv", "mod", "remainder", "fmod")
 LOOSE = {"digamma": 4, "polygamma": 8, "lgamma": 4, "remainder": 50}  # cancellation near zeros; powers of small numbers
 
 
@@ -44,6 +45,8 @@ def source(c_type: str) -> str:
     for fn in ("floordiv", "mod"):
         divided = f"return rt::{fn}(n, rt::Divisor(size));"
         lines.append(f'extern "C" int64_t {fn}_by(int64_t n, int64_t size) {{ {divided} }}')
+    for fn in WHOLE:
+        lines.append(f'extern "C" int64_t whole_{fn}(int64_t x, int64_t y) {{ return rt::{fn}(x, y); }}')
     lines.append('extern "C" float from_half(unsigned bits) { return rt::widen(rt::half_t{uint16_t(bits)}); }')
     for name, stored in (("float", "float"), ("half", "rt::half_t"), ("brain", "rt::bfloat16_t")):
         lines.append(f'extern "C" float div_{name}(float x, float y) {{ return rt::Near<{stored}>::div(x, y); }}')
@@ -162,6 +165,16 @@ def test_any_number_divided_by_one_of_the_call(library: tuple[str, ctypes.CDLL])
             for x in (n, -n):
                 assert [f(x, size) for f in found] == [x // size, x % size], (x, size)
     assert [f(x, 0) for f in found for x in (5, -5, 2**40)] == [0] * 6
+
+
+def test_quotients_and_rests_of_whole_numbers(library: tuple[str, ctypes.CDLL]) -> None:
+    found = [getattr(library[1], f"whole_{name}") for name in WHOLE]
+    for f in found:
+        f.argtypes, f.restype = [ctypes.c_int64] * 2, ctypes.c_int64
+    for x in (0, 5, -5, 2**40 + 1):
+        for y in (1, 3, -3, 7):
+            assert [f(x, y) for f in found] == [x // y, x % y, x % y, int(fmod(x, y))]
+        assert [f(x, 0) for f in found] == [0] * 4
 
 
 SMALL, LARGE = 1e-40, 3e38

@@ -174,6 +174,16 @@ FOUND = {
         "  t2[j < M, ...] = tanh(y[j])*t1[..., step, 0]\n"
         "  pad(t2[int(t1[..., step, 0]) + step, ...]) += t1[..., 0, step]*x[0]\n"
     ),
+    "a place that neighbours share, which one asks for under a condition, and another one for what is there": (
+        "inputs:\n"
+        "  x: {shape: [N, M]}\n"
+        "  ids: {shape: [M], dtype: int, domain: 0 <= ids < N}\n"
+        "params: {scale: {type: float, default: 0.9}, step: {type: int, default: 1, domain: step >= 0}}\n"
+        "outputs: [t1, t2]\n"
+        "forward: |\n"
+        "  t1[i < 2, j < M] = log_softmax[i, j](scale)*pad(x[j//2, 2*j + 1], -1.5)\n"
+        "  t2 = x[step, 2]*x[0, ids[step]] + x[ids[3], pad(ids[2], 0)]\n"
+    ),
 }
 
 SHAPES = {
@@ -206,4 +216,8 @@ SHAPES = {
     },
     "a third of an index beside a local, under a condition": {"x": (3, 3), "ids": (3,)},
     "a place of what is the same along an axis, in what is scattered and where to": {"x": (2,), "y": (3,)},
+    "a place that neighbours share, which one asks for under a condition, and another one for what is there": {
+        "x": (3, 4),
+        "ids": (4,),
+    },
 }

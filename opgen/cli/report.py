@@ -40,7 +40,7 @@ def command(ops: tuple[str, ...], to: Path, accuracy: Path | None, benchmarks: P
     """Write a page for each operator OP, a name or a spec (default: all): formulas, graph, shapes, curves, kernels."""
     from opgen.report.write import report
 
-    paths = tuple(named_spec(op, "report") for op in ops) or default_specs("report")
+    paths = tuple(Path(op) if Path(op).is_dir() else named_spec(op, "report") for op in ops) or default_specs("report")
     progress = Progress()
     try:
         result = report(paths, to, accuracy, benchmarks, progress)

@@ -9,16 +9,17 @@ inline namespace OPGEN_SPACE {
 template <int Accesses>
 struct Turns : Loops<Accesses> {
   using Base = Loops<Accesses>;
-  int turning = 0;  // so many dims in front
+  int turning = 0;    // so many dims in front
+  int64_t turns = 1;  // points of these
 
   // Of loops whose points are independent: a last one that is too short for runs.
-  void arrange() {
+  OPGEN_NOINLINE void arrange() {
     const int last = Base::rank - 1;
     if (last < 1 || (Base::fixed[last] && Base::fixed[last - 1])) return;
     if (Base::sizes[last] < shortest_piece && Base::sizes[last] < Base::sizes[last - 1]) take_turns(last);
   }
   // Of loops that add to shared places: those behind the last long one, if nobody asks for its index.
-  void lengthen() {
+  OPGEN_NOINLINE void lengthen() {
     int longest = Base::rank - 1;
     while (longest >= 0 && Base::sizes[longest] < shortest_piece) --longest;
     if (longest >= 0 && longest < Base::rank - 1 && !Base::fixed[longest]) take_turns(longest + 1);
@@ -26,6 +27,7 @@ struct Turns : Loops<Accesses> {
   void take_turns(int first) {
     const int rank = Base::rank;
     turning = rank - first;
+    for (int d = first; d < rank; ++d) turns *= Base::sizes[d];
     std::rotate(Base::sizes, Base::sizes + first, Base::sizes + rank);
     std::rotate(Base::steps[0], Base::steps[first], Base::steps[rank]);
     std::rotate(Base::fixed, Base::fixed + first, Base::fixed + rank);
@@ -33,8 +35,7 @@ struct Turns : Loops<Accesses> {
   }
   template <int64_t Size, typename Body>
   OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
-    int64_t turns = 1;
-    for (int d = 0; d < turning; ++d) turns *= Base::sizes[d];
+    const int64_t turns = this->turns;
     if (turns > 1) begin /= turns, end /= turns;
     Base::template runs<Size>(begin, end, base, [&](auto& run) {
       for (int64_t left = turns;;) {
@@ -63,7 +64,7 @@ struct Phases : Loops<Accesses> {
   int64_t full = 1;   // of these, have as many points as any
 
   // Once all loops are known: the last one becomes two, the phases and what each of them has.
-  void split(int64_t divisor) {
+  OPGEN_NOINLINE void split(int64_t divisor) {
     const int last = Base::rank++;
     int64_t& size = Base::sizes[last - 1];
     apart = divisor < 0 ? -divisor : divisor;

@@ -171,7 +171,7 @@ struct LongSum {
     if constexpr (whole) {
       if (adds >= few_adds && (adds > few_adds || blocks > 0 || spilled)) empty();  // a row of one run has no blocks
     } else {
-      if (adds >= few_adds) empty_columns();
+      if (adds >= few_adds) empty();
     }
   }
   OPGEN_INLINE void finish() {
@@ -206,7 +206,7 @@ struct LongSum {
 
  private:
   OPGEN_INLINE int64_t used() const { return whole ? Lanes : columns; }
-  OPGEN_INLINE void empty() {
+  OPGEN_NOINLINE void empty() {
     adds = 0;
     for (int64_t lane = 0; lane < used(); ++lane) {
       block[lane] = blocks > 0 ? block[lane] + partial[lane] : partial[lane];
@@ -214,13 +214,12 @@ struct LongSum {
     }
     if (++blocks == few_adds) spill();
   }
-  OPGEN_NOINLINE void empty_columns() { empty(); }
   OPGEN_NOINLINE void spill() {
     blocks = 0;
     take(block);
     for (int64_t lane = 0; lane < used(); ++lane) part(high[lane], low[lane]);
   }
-  OPGEN_INLINE void take(const T (&values)[Lanes]) {
+  OPGEN_NOINLINE void take(const T (&values)[Lanes]) {
     for (int lane = 0; !spilled && lane < Lanes; ++lane) high[lane] = low[lane] = T(0);
     spilled = true;
     for (int64_t lane = 0; lane < used(); ++lane) add_exactly(high[lane], low[lane], values[lane]);

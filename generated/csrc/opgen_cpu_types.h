@@ -9,6 +9,14 @@
 #include "opgen_math.h"
 #include "opgen_step.h"
 
+#define OPGEN_FLATTEN __attribute__((flatten))
+#if defined(__OPTIMIZE__)
+#define OPGEN_INLINE __attribute__((always_inline)) inline
+#else  // compiled in a hurry, as for tests
+#define OPGEN_INLINE inline
+#endif
+#define OPGEN_NOINLINE __attribute__((noinline))
+
 namespace rt {
 inline namespace OPGEN_SPACE {
 
@@ -74,16 +82,18 @@ template <typename scalar_t>
 using opmath = std::conditional_t<is_stored<scalar_t>, float, scalar_t>;
 
 inline float widened(uint16_t x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? from_half(x) : from_bfloat16(x); }
-inline uint16_t narrowed(float x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? to_half(x) : to_bfloat16(x); }
+OPGEN_NOINLINE inline uint16_t narrowed(float x, int64_t dtype) {
+  return dtype == OPGEN_FLOAT16 ? to_half(x) : to_bfloat16(x);
+}
 
-inline void widen(const uint16_t* from, int64_t step, int64_t size, int64_t dtype, float* to) {
+OPGEN_NOINLINE inline void widen(const uint16_t* from, int64_t step, int64_t size, int64_t dtype, float* to) {
   if (dtype == OPGEN_FLOAT16) {
     for (int64_t i = 0; i < size; ++i) to[i] = from_half(from[i * step]);
   } else {
     for (int64_t i = 0; i < size; ++i) to[i] = from_bfloat16(from[i * step]);
   }
 }
-inline void narrow_side_by_side(const float* from, int64_t size, int64_t dtype, uint16_t* to) {
+OPGEN_NOINLINE inline void narrow_side_by_side(const float* from, int64_t size, int64_t dtype, uint16_t* to) {
   if (dtype == OPGEN_FLOAT16) {
     for (int64_t i = 0; i < size; ++i) to[i] = to_half(from[i]);
   } else {

@@ -80,7 +80,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         short_runs=table.short_runs,
         includes=before.includes,
         elsewhere=before.definitions,
-        kernels=tuple(k.lines for k in table.kernels),
+        kernels=tuple(k.lines for k in table.kernels if k.lines),
         steps=tuple(table_lines([k.entry for k in table.kernels] or ["OPGEN_STEP(rt::no_step)"])),
     )
     if len(binding) + len(text) > MOST:

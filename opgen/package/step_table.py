@@ -55,6 +55,7 @@ class StepTable:
     functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _names: list[str] = field(default_factory=list)
     _numbers: dict[Hashable, dict[Hashable, int]] = field(default_factory=dict)  # by what runs beside a kernel, if any
+    _texts: dict[tuple[str, ...], Kernel] = field(default_factory=dict)  # kernels for the CPU by their nameless lines
 
     @property
     def short_runs(self) -> bool:
@@ -75,7 +76,7 @@ class StepTable:
             number = self._number((p.in_place, own.key), also)
             if number == len(self.kernels):
                 self._names.append(f"{prefix}_{p.kernel.name}")
-                self.kernels.append(cpu_kernel(own, p.kernel, self._names[number]))
+                self.kernels.append(self._once(cpu_kernel(own, p.kernel, self._names[number])))
                 if self.length is not None:
                     self.length.add(self.kernels[number].lines)
                 name = f"{self.op}_{self._names[number]}"
@@ -87,6 +88,12 @@ class StepTable:
         for a, b in ((launches[k].kernel, launches[c].kernel) for k, (c, _) in beside.items()):
             self.cuda[a] = replace(self.cuda[a], columns=self.cuda[b].structs[0])
         return tuple(launches)
+
+    def _once(self, kernel: Kernel) -> Kernel:
+        """The kernel, or an earlier one without lines of its own that is the same on a CPU but for its name."""
+        text = tuple(line.replace(f" {kernel.name}(", "(") for line in kernel.lines)
+        first = self._texts.setdefault(text, kernel)
+        return kernel if first is kernel else replace(first, lines=())
 
     def _number(self, key: Hashable, also: Hashable) -> int:
         """The number of a kernel; one that can run beside others runs alone as well."""

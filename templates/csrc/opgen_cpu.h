@@ -22,21 +22,13 @@ constexpr int max_dims = 16;      // dims of one nest of loops after merging
 constexpr int64_t grain = 16384;  // elements worth a thread
 constexpr int64_t shortest_piece = 16;
 
-#define OPGEN_FLATTEN __attribute__((flatten))
-#if defined(__OPTIMIZE__)
-#define OPGEN_INLINE __attribute__((always_inline)) inline
-#else  // compiled in a hurry, as for tests
-#define OPGEN_INLINE inline
-#endif
-#define OPGEN_NOINLINE __attribute__((noinline))
-
 // Stands in the table of an operator that torch computes alone.
 template <typename opmath_t>
 int no_step(const OpgenCall&, OpgenHost&) {
   return OPGEN_OK;
 }
 
-inline int64_t batch_count(const OpgenCall& call) {
+OPGEN_NOINLINE inline int64_t batch_count(const OpgenCall& call) {
   int64_t count = 1;
   for (int64_t d = 0; d < call.batch_ndim; ++d) count *= call.batch[d];
   return count;
@@ -66,7 +58,7 @@ struct Tensor {
   int64_t stride(int64_t position) const { return source.strides[axis(position)]; }
   int64_t size(int64_t position) const { return source.sizes[axis(position)]; }
   // The stride along dim `d` of the batch of the call; 0 where this tensor broadcasts.
-  int64_t batch_stride(const OpgenCall& call, int64_t d) const {
+  OPGEN_NOINLINE int64_t batch_stride(const OpgenCall& call, int64_t d) const {
     const int64_t own = d - (call.batch_ndim - batch_rank);
     return batch_at < 0 || own < 0 || source.sizes[batch_at + own] == 1 ? 0 : source.strides[batch_at + own];
   }
@@ -109,7 +101,7 @@ struct Loops {
   int64_t piece = 0;   // no run crosses a multiple of this along the last dim
   int64_t period = 1;  // positions that are even in pieces move evenly between points this far apart
 
-  void dim(int64_t size, const int64_t (&step)[Accesses], bool is_fixed = false) {
+  OPGEN_NOINLINE void dim(int64_t size, const int64_t (&step)[Accesses], bool is_fixed = false) {
     count *= size;
     if (is_fixed) dim_of[numbered++] = rank;
     if (size == 1 && !is_fixed) return;
@@ -148,29 +140,32 @@ struct Loops {
     int64_t index[max_dims];
     run.index = index;
     const int last = rank - 1;
-    for (int a = 0; a < Accesses; ++a) run.at[a] = base == nullptr ? 0 : base[a];
-    for (int a = 0; a < Accesses; ++a) run.step[a] = rank == 0 ? 0 : steps[last][a];
+    int64_t start[Accesses];
+    for (int a = 0; a < Accesses; ++a) start[a] = base == nullptr ? 0 : base[a];
     index[0] = 0;
-    if (begin > 0 || rank > 1) moved(run, [&](int64_t* at) { seek(at, index, begin); });
+    if (begin > 0 || rank > 1) seek(start, index, begin);
+    for (int a = 0; a < Accesses; ++a) run.at[a] = start[a];
+    for (int a = 0; a < Accesses; ++a) run.step[a] = rank == 0 ? 0 : steps[last][a];
+    run.size = 1;
     for (int64_t i = begin; i < end; i += run.size) {
       run.first = i;
-      run.size = end - i < Size ? end - i : Size;
-      if (rank > 0 && sizes[last] - index[last] < run.size) run.size = sizes[last] - index[last];
-      if (Size > 1 && piece > 0 && piece - index[last] % piece < run.size) run.size = piece - index[last] % piece;
+      if constexpr (Size > 1) {
+        run.size = end - i < Size ? end - i : Size;
+        if (rank > 0 && sizes[last] - index[last] < run.size) run.size = sizes[last] - index[last];
+        if (piece > 0 && piece - index[last] % piece < run.size) run.size = piece - index[last] % piece;
+      }
       body(run);
       if (rank == 0) continue;
       if (Size > 1 && base == nullptr && last > 0 && run.size == sizes[last]) {  // a row in one run
-        ++index[last - 1];
         for (int a = 0; a < Accesses; ++a) run.at[a] += steps[last - 1][a];
-        if (last > 1 && index[last - 1] == sizes[last - 1]) moved(run, [&](int64_t* at) { carry(at, index); });
-        continue;
+      } else {
+        index[last] += run.size;
+        for (int a = 0; a < Accesses; ++a) run.at[a] += run.size * steps[last][a];
+        if (last <= 0 || index[last] != sizes[last]) continue;
+        index[last] = 0;
+        for (int a = 0; a < Accesses; ++a) run.at[a] += steps[last - 1][a] - sizes[last] * steps[last][a];
       }
-      index[last] += run.size;
-      for (int a = 0; a < Accesses; ++a) run.at[a] += run.size * steps[last][a];
-      if (last <= 0 || index[last] != sizes[last]) continue;
-      index[last] = 0;
       ++index[last - 1];
-      for (int a = 0; a < Accesses; ++a) run.at[a] += steps[last - 1][a] - sizes[last] * steps[last][a];
       if (last > 1 && index[last - 1] == sizes[last - 1]) moved(run, [&](int64_t* at) { carry(at, index); });
     }
   }
@@ -200,7 +195,7 @@ struct Loops {
   }
 
   // How far an access moves with the innermost loop that moves it.
-  int64_t innermost_step(int access) const {
+  OPGEN_NOINLINE int64_t innermost_step(int access) const {
     for (int d = rank - 1; d >= 0; --d) {
       if (steps[d][access] != 0) return steps[d][access];
     }
@@ -314,13 +309,13 @@ OPGEN_INLINE void each_in_order(int64_t size, const Body& body) {
   for (int64_t i = 0; i < size; ++i) body(i);
 }
 
-// Calls body(i, lane) for a vector of points at i, whose lanes begin at `First`. (Unrolled before it is vectorised, the
+// Calls body(i, lane) for a vector of points at i, whose lanes begin at `first`. (Unrolled before it is vectorised, the
 // loop would stay scalar where a fold chooses.)
-template <int Lanes, int First, typename Body>
-OPGEN_INLINE void lanes_at(int64_t i, const Body& body) {
+template <int Lanes, typename Body>
+OPGEN_INLINE void lanes_at(int64_t i, int first, const Body& body) {
 #pragma GCC ivdep
 #pragma GCC unroll 1
-  for (int lane = 0; lane < Lanes; ++lane) body(i + lane, First + lane);
+  for (int lane = 0; lane < Lanes; ++lane) body(i + lane, first + lane);
 }
 // Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own, and vectors into two
 // such places by turns, so that they do not wait for each other.
@@ -329,25 +324,32 @@ OPGEN_INLINE void lanes(int64_t size, const Body& body) {
   int64_t i = 0;
   for (; i + 2 * Lanes <= size; i += 2 * Lanes) {
     if constexpr (is_stored<scalar_t>) {  // of these, vectors have two for each of the others
-      lanes_at<2 * Lanes, 0>(i, body);
+      lanes_at<2 * Lanes>(i, 0, body);
     } else {
-      lanes_at<Lanes, 0>(i, body);
-      lanes_at<Lanes, Lanes>(i + Lanes, body);
+      lanes_at<Lanes>(i, 0, body);
+      lanes_at<Lanes>(i + Lanes, Lanes, body);
     }
   }
   if (i + Lanes <= size) {
-    lanes_at<Lanes, 0>(i, body);
+    lanes_at<Lanes>(i, 0, body);
     i += Lanes;
   }
   int lane = 0;
   if constexpr (Lanes > 8) {  // of a row of few points this is most of what there is
     if (i + Lanes / 2 <= size) {
-      lanes_at<Lanes / 2, 0>(i, body);
+      lanes_at<Lanes / 2>(i, 0, body);
       i += Lanes / 2;
       lane = Lanes / 2;
     }
+    if (i + Lanes / 4 <= size) {
+      lanes_at<Lanes / 4>(i, lane, body);
+      i += Lanes / 4;
+      lane += Lanes / 4;
+    }
   }
-  for (; i < size; ++i, ++lane) body(i, lane);
+  constexpr int few = Lanes > 8 ? Lanes / 4 : Lanes;
+  const int64_t left = (size - i) & (few - 1);  // all of them: a compiler sees how few there are, and makes no vectors
+  for (int64_t k = 0; k < left; ++k) body(i + k, lane + static_cast<int>(k));
 }
 
 inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }

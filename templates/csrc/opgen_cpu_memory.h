@@ -87,7 +87,7 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
   }
   T* to = static_cast<T*>(tensor.data) + at;
   if constexpr (is_stored<T>) {
-    narrow(from, size, OPGEN_BFLOAT16, reinterpret_cast<uint16_t*>(to), step);
+    narrow(from, size, tensor.source.dtype, reinterpret_cast<uint16_t*>(to), step);
   } else {
     for (int64_t i = 0; i < size; ++i) to[i * step] = static_cast<T>(from[i]);
   }
@@ -101,7 +101,7 @@ struct Still {
   Lane<T>* row = nullptr;
   alignas(64) Lane<T> buffer[block];
 
-  explicit Still(const Tensor<T>& tensor) {
+  OPGEN_NOINLINE explicit Still(const Tensor<T>& tensor) {
     constexpr int64_t longest = 8192;
     const OpgenTensor& source = tensor.source;
     for (int64_t d = 0; d < source.ndim; ++d) {

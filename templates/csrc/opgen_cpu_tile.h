@@ -78,11 +78,12 @@ template <typename T>
 struct Tile {
   T* data;
 
-  explicit Tile(int64_t size) : data(new (std::align_val_t(64)) T[static_cast<size_t>(size)]()) {}
+  explicit Tile(int64_t size) : data(zeros(size)) {}
   Tile(const Tile&) = delete;
   Tile& operator=(const Tile&) = delete;
   ~Tile() { operator delete[](data, std::align_val_t(64)); }
 
+  static OPGEN_NOINLINE T* zeros(int64_t size) { return new (std::align_val_t(64)) T[static_cast<size_t>(size)](); }
   OPGEN_INLINE T& operator[](int64_t i) const { return data[i]; }
   OPGEN_NOINLINE void fill(const Tensor<T>& tensor, int64_t at, int64_t rows, int64_t row_step, int64_t columns,
                            int64_t column_step, int64_t width) {
@@ -127,7 +128,17 @@ struct Totals {
   T* high;
   T* low;
 
-  OPGEN_INLINE void add(int64_t i, T value) const { add_exactly(high[i], low[i], value); }
+  // A function of its own, that all kernels share: values come out of registers once for all points.
+  template <int Rows, int Width>
+  OPGEN_NOINLINE void add(int64_t first, int64_t step, const T (&values)[Rows][Width]) const {
+#pragma GCC unroll 1
+    for (int r = 0; r < Rows; ++r) {
+      T* const here = high + first + r * step;
+      T* const rest = low + first + r * step;
+#pragma GCC ivdep
+      for (int i = 0; i < Width; ++i) add_exactly(here[i], rest[i], values[r][i]);
+    }
+  }
   OPGEN_INLINE T operator[](int64_t i) const { return total(high[i], low[i]); }
   OPGEN_INLINE Totals from(int64_t first) const { return {high + first, low + first}; }
   OPGEN_INLINE void clear(int64_t size) const {
@@ -206,9 +217,22 @@ OPGEN_INLINE void strips(int64_t count, const Group& group, int64_t size, const 
   }
 }
 
+// Adds a strip to sums. What is handed over is a copy: the strip itself would stay in memory while it is summed.
+template <int Rows, int Width, typename T>
+OPGEN_INLINE void add_strip(const Totals<T>& to, int64_t first, int64_t step, const T (&part)[Rows][Width]) {
+  alignas(64) T values[Rows][Width];
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC ivdep
+    for (int i = 0; i < Width; ++i) values[r][i] = part[r][i] + T(0);
+  }
+  to.add(first, step, values);
+}
+
 template <int Rows, int Width, typename T, typename Body>
 OPGEN_INLINE void dot_strip(int64_t count, int64_t row, int64_t at, Points<T>& to, const Body& body) {
   alignas(64) T part[Rows][Width];
+  alignas(64) T sums[2][Rows * Width];
+  const Totals<T> totals = {sums[0], sums[1]};
   if (count <= tile_width) {
     sum_strip(part, row, 0, count, at, body);
     for (int r = 0; r < Rows; ++r) {
@@ -217,15 +241,10 @@ OPGEN_INLINE void dot_strip(int64_t count, int64_t row, int64_t at, Points<T>& t
     }
     return;
   }
-  alignas(64) T sums[2][Rows * Width];
-  const Totals<T> totals = {sums[0], sums[1]};
   totals.clear(Rows * Width);
   for (int64_t begin = 0; begin < count; begin += tile_width) {
     sum_strip(part, row, begin, count - begin < tile_width ? count : begin + tile_width, at, body);
-    for (int r = 0; r < Rows; ++r) {
-#pragma GCC ivdep
-      for (int i = 0; i < Width; ++i) totals.add(r * Width + i, part[r][i]);
-    }
+    add_strip(totals, 0, Width, part);
   }
   for (int r = 0; r < Rows; ++r) {
 #pragma GCC ivdep
@@ -243,10 +262,7 @@ template <int Rows, int Width, typename T, typename Body>
 OPGEN_INLINE void weigh_strip(int64_t count, int64_t row, int64_t at, int64_t size, Totals<T> to, const Body& body) {
   alignas(64) T part[Rows][Width];
   sum_strip(part, row, 0, count, at, body);
-  for (int r = 0; r < Rows; ++r) {
-#pragma GCC ivdep
-    for (int i = 0; i < Width; ++i) to.add((row + r) * size + at + i, part[r][i]);
-  }
+  add_strip(to, row * size + at, size, part);
 }
 // to[r * size + i] += the sum of body(r, k, i) over k < count, for the rows of a group and all i below a padded size.
 template <typename T, typename Body>

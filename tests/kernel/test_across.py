@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,11 @@ def test_rows_that_join_other_tensors_are_another_kernel() -> None:
     y, plain = "x[..., d] * s[...] * c[...] * e[...]", "sum[...](x[..., d] * {}[...])"
     (first, _), (then, _) = (table.add(plan_of(t=plain.format(n), y=y), n) for n in "ce")
     assert first.kernel != then.kernel
+
+
+def test_kernels_that_are_the_same_on_a_cpu_are_printed_once() -> None:
+    table = StepTable("made")
+    y, plain = "x[..., d] * s[...] * c[...] * e[...]", "sum[...](x[..., d] * {}[...])"
+    (first, _), (then, _) = (table.add(plan_of(t=plain.format(n), y=y), n) for n in "ce")
+    assert table.kernels[then.kernel] == replace(table.kernels[first.kernel], lines=())
+    assert table.kernels[first.kernel].lines

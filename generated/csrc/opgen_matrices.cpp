@@ -53,6 +53,24 @@ OPGEN_WIDE inline void put(const Place<scalar_t>& place, int64_t line, int64_t a
   store(to, mask, sum);
 }
 
+// A line as long as a tile is wide, of which so many numbers are wanted. Those of 16 bits are there at once.
+template <typename scalar_t>
+OPGEN_WIDE inline void put_line(const Place<scalar_t>& place, int64_t line, int64_t wanted,
+                                const Vector<Sum<scalar_t>>* sums) {
+  constexpr int vector = lanes<Sum<scalar_t>>;
+  if constexpr (is_summed<scalar_t>) {
+#pragma GCC unroll 2
+    for (int at = 0; at < tile_vectors; ++at) put(place, line, at * vector, wanted - at * vector, sums[at]);
+  } else {
+    Vector<float> first = sums[0], second = sums[1];
+    if (place.bias != nullptr) {
+      first += loaded(place.bias, first_lanes(wanted));
+      second += loaded(place.bias + vector, first_lanes(wanted - vector));
+    }
+    store(place.to + line * place.apart, first_lanes(wanted), first, second);
+  }
+}
+
 // sums += units of rows times a row of units.
 OPGEN_WIDE inline void add_products(Vector<float>& sums, float x, Vector<float> row) {
   sums += (x - Vector<float>{}) * row;
@@ -86,10 +104,7 @@ OPGEN_WIDE void tile(int64_t inner, const Unit<scalar_t>* a, int64_t a_row, int6
   constexpr int vector = lanes<sum_t>;
   if (!place.turned) {
 #pragma GCC unroll 16
-    for (int i = 0; i < Rows; ++i) {
-#pragma GCC unroll 2
-      for (int at = 0; at < tile_vectors; ++at) put(place, i, at * vector, columns - at * vector, sums[i][at]);
-    }
+    for (int i = 0; i < Rows; ++i) put_line(place, i, columns, sums[i]);
     return;
   }
 #pragma GCC unroll 2
@@ -224,7 +239,8 @@ void multiply_all(const MatrixProduct& product) {
   const int64_t tall = parts_of(m.rows, tile_rows), across_tile = width<scalar_t>;
   int64_t wide = most_units / deepest<scalar_t>(m) / across_tile * across_tile;
   wide = std::min(block_columns, std::max(across_tile, wide));
-  while (wide > across_tile && m.batches * tall * parts_of(m.columns, wide) < enough_parts) wide /= 2;
+  while (wide > across_tile && m.batches * tall * parts_of(m.columns, wide) < enough_parts)
+    wide = rounded_up(wide / 2, across_tile);
   const int64_t across = parts_of(m.columns, wide);
   const int64_t grain = 1 + products_for_thread / (tile_rows * std::min(wide, m.columns) * m.inner);
   torch::stable::parallel_for(0, m.batches * across * tall, grain, [&](int64_t begin, int64_t end) {

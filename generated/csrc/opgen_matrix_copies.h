@@ -107,6 +107,17 @@ OPGEN_WIDE inline void store(BFloat16* to, uint32_t mask, Vector<float> sums) {
   _mm256_mask_storeu_epi16(to, static_cast<__mmask16>(mask), (__m256i)_mm512_maskz_cvtneps_pbh(every, (__m512)sums));
 }
 
+// Twice as many, which is a whole vector of them.
+OPGEN_WIDE inline void store(Half* to, uint32_t mask, Vector<float> sums, Vector<float> more) {
+  const __m256i first = _mm512_maskz_cvtps_ph(every, (__m512)sums, _MM_FROUND_TO_NEAREST_INT);
+  const __m256i second = _mm512_maskz_cvtps_ph(every, (__m512)more, _MM_FROUND_TO_NEAREST_INT);
+  const __m512i half = _mm512_maskz_inserti64x4(0xff, _mm512_setzero_si512(), first, 0);
+  _mm512_mask_storeu_epi16(to, mask, _mm512_maskz_inserti64x4(0xff, half, second, 1));
+}
+OPGEN_WIDE inline void store(BFloat16* to, uint32_t mask, Vector<float> sums, Vector<float> more) {
+  _mm512_mask_storeu_epi16(to, mask, (__m512i)_mm512_maskz_cvtne2ps_pbh(~0u, (__m512)more, (__m512)sums));
+}
+
 // As many units as a vector has lanes, of elements side by side.
 template <typename scalar_t>
 OPGEN_WIDE inline Vector<Unit<scalar_t>> units(const scalar_t* from) {

@@ -119,7 +119,8 @@ class _Parser(LoopParser):
             known.pop(s.target.name, None)
         meant = name_new(self.words, s)
         s = with_indices(self.idioms, s)
-        return as_new(self.idioms, replace(s, value=read_as(s, known).value) if self.idioms.found else s, meant)
+        read = self.idioms.read_as(s, replace(s, value=read_as(s, known).value)) if self.idioms.found else s
+        return as_new(self.idioms, read, meant)
 
     def other(self, start: int, reading: str) -> Assign | None:
         """What is proposed for the statement at a token by another reading; nothing is told."""

@@ -144,3 +144,36 @@ def test_a_loop_that_adds_up_whole_tensors_is_a_sum() -> None:
     lines = ["s = 0", LOOP, "    s += x[:, t]"]
     (found,) = diagnosed(whole(fields(ROWS), *lines))
     assert "write `s[b] = sum[t](x[b, t])` in place of the loop" in found.hints[0]
+
+
+def test_a_value_that_is_made_of_itself_by_a_product_has_its_line() -> None:
+    (found,) = diagnosed(whole(fields({"x": "BD", "w": "DH", "u": "HC"}), "z = relu(x @ w)", "z = z @ u"))
+    assert "`z[b, c] = sum[h](z1[b, h] * u[h, c])`" in found.hints[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "below", "meant"),
+    [
+        ("x *= w", "y = x", "y[n] = x2[n]"),
+        ("x += w", "y = x + 1", "y[n] = x2[n] + 1"),
+        ("x[m] = 0", "y = x", "y[n] = x2[n]"),
+    ],
+)
+def test_below_an_update_the_new_value_is_read(change: str, below: str, meant: str) -> None:
+    given = "inputs: {x: {shape: [N]}, w: {shape: [N]}, m: {shape: [N], dtype: bool}}"
+    told = diagnosed(whole(given, change, below))
+    assert any(f"write `{meant}`" in hint for d in told for hint in d.hints)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("y = x.select(0, 1)", "y[m] = x[1, m]"),
+        ("y = x.select(1, -1)", "y[n] = x[n, M - 1]"),
+        ("y = x.T.select(0, 1)", "y[n] = x[n, 1]"),
+        ("y = select(x > 0, 0, 1)", "y[n, m] = where(x[n, m] > 0, 0, 1)"),
+    ],
+)
+def test_an_element_of_an_axis_is_no_choice(line: str, meant: str) -> None:
+    (found,) = diagnosed(whole("inputs: {x: {shape: [N, M]}}", line))
+    assert f"write `{meant}`" in found.hints

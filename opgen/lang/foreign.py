@@ -39,7 +39,7 @@ from opgen.lang.not_nan import NAMES as NOT_NAN
 from opgen.lang.not_nan import over_all, without_nan
 from opgen.lang.permuted import PERMUTING, permuted
 from opgen.lang.products import Factor, by_elements, product, reindexed
-from opgen.lang.taken import TAKING, axis_at, by_target, from_0, past_batch_dims, taken, trace, unbound
+from opgen.lang.taken import TAKING, axis_at, by_target, element_of, from_0, past_batch_dims, taken, trace, unbound
 from opgen.lang.targets import order_of
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -139,6 +139,8 @@ def called(
         case "cdist", (a, b) if not named:
             return _distances(words, a, b, left, turned)
         case _, (x, *given) if plain in TAKING and not crossed and (read := taken(words, plain, x, given, named)):
+            return Meant(*read)
+        case _, _ if name == "select" and not named and (read := element_of(words, args, turned)) is not None:
             return Meant(*read)
         case "masked_fill", (x, mask, value):
             return Meant(Call("where", (as_mask(mask), value, x), span, span))

@@ -158,7 +158,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     " element `y[n] = x[n, 1]`"),
     **dict.fromkeys(("repeat", "tile", "expand_as", "repeat_interleave"),
                     "an index at which nothing is read repeats: `y[n, r < R, d] = x[n, d]`"),
-    "rearrange": "an access says which element is meant: `y[b, h < H, t, d < D//H] = x[b, t, h*(D//H) + d]`",
+    "rearrange": ("an access says which element is meant: of `'b t (h d) -> b h t d'` with `h=4` it is `y[b, h < 4, t,"
+                  " d < D//4] = x[b, t, h*(D//4) + d]`; the size of one part of each group is given, such as `h=4`"),
     **dict.fromkeys(("zeros", "ones", "full", "zeros_like", "ones_like", "full_like"), _FILL),
     **dict.fromkeys(("arange", "range"), _COUNT),
     "linspace": "an index may be used as a number: from a to b in N steps it is `a + (b - a)*n/(N - 1)`",

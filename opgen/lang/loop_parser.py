@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import partial
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.again import read_again
+from opgen.lang.cell_lines import is_of_wholes, of_loop, of_statements, sum_of_loop
 from opgen.lang.expressions import ExpressionParser
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token
@@ -39,9 +42,16 @@ class LoopParser(ExpressionParser):
             return self.adding(first, end)
         hint = f"leave the loop out: `{index}` on the left runs over its whole dim, in order where a step reads another"
         self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
+        self.skip_line()
+        return True
+
+    def skip_line(self) -> None:
         while self.token.kind not in {T.END, T.NEWLINE}:
             self.advance()
-        return True
+
+    def skip_empty(self) -> None:
+        while self.token.kind is T.NEWLINE:
+            self.advance()
 
     def adding(self, first: Token, end: Token) -> bool:
         """Whether a loop begins that adds up, which is told with what it starts from."""
@@ -51,6 +61,7 @@ class LoopParser(ExpressionParser):
         name, line = made
         again = partial(read_again, notes=Idioms(self.words, read_again))
         whole = in_one(line, self.words, again)
+        line = sum_of_loop(first.span.source.text[first.span.start : end.span.start], self.words, again) or line
         line = with_target(line, self.words, again)
         starts = [s for s in self.found if s.target.name == name and isinstance(s.value, Number)]
         self.found = [s for s in self.found if s not in starts]
@@ -69,13 +80,16 @@ class LoopParser(ExpressionParser):
     def stepping(self, first: Token, end: Token) -> bool:
         """Whether a loop begins that goes on from the step before, which is told with what it starts from."""
         start, stop = first.span.start, end.span.start
+        above = self.formula.text[: bisect_left(self.formula.offsets, start)]
+        if is_of_wholes(first.span.source.text[start:stop], above) and self.in_wholes(first, start, stop):
+            return True
         again = partial(read_again, notes=Idioms(self.words, read_again))
         begun = [*self.found, *map(as_written, self.proposed)]
         steps = steps_of(first.span.source.text[start:stop], self.words, begun, again)
         below = self.formula.text[bisect_left(self.formula.offsets, stop) :]
         hint = "" if steps is None or first.text != "for" else as_recurrences(steps, below, self.words, again)
         if steps is None or not hint:
-            return False
+            return self.in_wholes(first, start, stop)
         self.found = [s for s in self.found if s.target.name not in steps.names]
         told = [s.span for s in self.proposed if s.target.name in steps.names]  # with the loop
         self.bag.keep([d for d in self.bag.items if d.span is None or not any(_is_in(d.span, at) for at in told)])
@@ -86,6 +100,52 @@ class LoopParser(ExpressionParser):
         self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
         while self.token is not end:
             self.advance()
+        return True
+
+    def in_wholes(self, first: Token, start: int, stop: int) -> bool:
+        """Whether a loop goes on by steps in whole tensors, which is told with all that stands around it."""
+        offsets, block = self.formula.offsets, self.formula.text
+        at, end = bisect_left(offsets, start), bisect_left(offsets, stop)
+        again = partial(read_again, notes=Idioms(self.words, read_again))
+        told = of_loop(first.span.source.text[start:stop], block[:at], block[end:], self.words, again)
+        if told is None:
+            return False
+        self.forget(told.names, block[:at])
+        self.fail("`for` is not part of the formula language", first.span, "OPG201", told.hint)
+        while self.token.kind is not T.END:
+            self.advance()
+        return True
+
+    def forget(self, names: Sequence[str], above: str) -> None:
+        """Leave out what was found and told of the statements above that give these names a value: it is told anew."""
+        offsets = self.formula.offsets
+        self.found = [s for s in self.found if s.target.name not in names]
+        begun = [m for n in names for m in re.finditer(rf"^[ \t]*{n}[ \t]*=[^\n]*", above, re.MULTILINE)]
+        spans = [(offsets[m.start()], offsets[m.end()]) for m in begun]
+        self.bag.keep([d for d in self.bag.items if d.span is None or not any(a <= d.span.start < b for a, b in spans)])
+        self.lost |= dict.fromkeys(names)
+
+    def in_steps(self, first: Token) -> bool:
+        """Whether statements begin that go on by steps in whole tensors without a loop, which are told together."""
+        at = bisect_left(self.formula.offsets, first.span.start)
+        above, block = self.formula.text[:at], self.formula.text[at:]
+        again = partial(read_again, notes=Idioms(self.words, read_again))
+        made = of_statements(block, above, self.words, again)
+        if made is None:
+            return False
+        cell, hints = made.cell, made.hints
+        self.forget(cell.names, above)
+        sign = next((t for t in self.rest() if t.is_op(":", "@") or (t.text in cell.carried and t is not first)), first)
+        if sign.text in cell.names:
+            self.fail(f"`{sign.text}` goes on from its own value, and at no step", sign.span, "OPG219", *hints)
+        else:
+            what = "a slice is not part" if sign.is_op(":") else f"`{sign.text}` is not an operator"
+            self.fail(f"{what} of the formula language", sign.span, "OPG201", *hints)
+        for n in cell.names:
+            self.words.letters.pop(n, None)
+        for _ in range(made.count):
+            self.skip_empty()
+            self.skip_line()
         return True
 
 

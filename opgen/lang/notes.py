@@ -196,6 +196,14 @@ class Notes(ABC):
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
         self.told = first.code, first.span
 
+    def read_as(self, s: Assign, made: Assign) -> Assign:
+        """A statement that reads values under other names, where parts of it keep the order of their axes."""
+        before, after = [*nodes(s.value)], [*nodes(made.value)]
+        if len(before) == len(after):
+            other = {id(o): n for o, n in zip(before, after, strict=True)}
+            self.results = [(other.get(id(node), node), order) for node, order in self.results]
+        return made
+
     def _seeded(self, text: str) -> tuple[str, ...]:
         """What a line needs that draws random numbers."""
         return () if "(seed)" not in text or self.words.knows("seed") else (habits.SEEDED.format(self.words.seeded()),)

@@ -73,6 +73,8 @@ class _Parser(LoopParser):
                 if first.text == "def":
                     self.words.names = (*self.words.names, *lost[:1])
                 continue
+            if self.in_steps(first):
+                continue
             try:
                 self.depth = 0
                 read_ahead(self.words, self.rest_of_statement())
@@ -102,8 +104,7 @@ class _Parser(LoopParser):
                     self.lost[name] = None
                     self.cases.setdefault(name, []).append(None)
                 self.at = next_statement(self.tokens, self.at)
-                while self.token.kind not in {T.END, T.NEWLINE}:
-                    self.advance()
+                self.skip_line()
         tell_below(self.bag, self.words, self.renewals, self.found)
         return tuple(self.found)
 
@@ -118,7 +119,8 @@ class _Parser(LoopParser):
             known.pop(s.target.name, None)
         meant = name_new(self.words, s)
         s = with_indices(self.idioms, s)
-        return as_new(self.idioms, replace(s, value=read_as(s, known).value) if self.idioms.found else s, meant)
+        read = self.idioms.read_as(s, replace(s, value=read_as(s, known).value)) if self.idioms.found else s
+        return as_new(self.idioms, read, meant)
 
     def other(self, start: int, reading: str) -> Assign | None:
         """What is proposed for the statement at a token by another reading; nothing is told."""
@@ -356,8 +358,7 @@ class _Parser(LoopParser):
         raise self.unexpected("`=`")
 
     def finish(self) -> None:
-        while self.token.kind is T.NEWLINE:
-            self.advance()
+        self.skip_empty()
         if self.token.kind is not T.END:
             raise self.unexpected("an operator or the end of the formula")
 
@@ -387,8 +388,7 @@ def parse_expression(
     """
     before = len(bag.items)
     parser = _Parser(f, bag, Vocabulary(dict(shapes or {}), assigned=known))
-    while parser.token.kind is T.NEWLINE:
-        parser.advance()
+    parser.skip_empty()
     try:
         with deep_trees():
             result = parser.choice()

@@ -97,7 +97,7 @@ def go_on(words: Vocabulary, chains: dict[str, Chain], s: Assign, before: list[A
         return s
     chain.lines += renewed[1]
     notes.above, notes.told = chain.lines, chain.told
-    return renewed[0]
+    return notes.read_as(s, renewed[0])
 
 
 def of_itself(words: Vocabulary, s: Assign, before: list[Assign]) -> tuple[Assign, tuple[str, ...]] | None:

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from opgen.lang.layout import access_at, spelled, stated
+from opgen.lang.layout import access_at, layout, spelled, stated
 from opgen.lang.nodes import Access, Binder, Expr, Name, Number, Reduction, Unary
+from opgen.lang.slices import total
+from opgen.lang.spread import placed, size_at
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -86,6 +88,28 @@ def taken(words: Vocabulary, name: str, of: Expr, given: Sequence[Expr], named: 
             return _gathered(words, of, axis, ids)
         case _:
             return None
+
+
+def element_of(
+    words: Vocabulary, given: Sequence[Expr], turned: Sequence[tuple[Expr, tuple[str, ...]]]
+) -> Taken | None:
+    """`select(x, 0, 1)`: the elements of a tensor at a position of an axis; None of a condition with two values."""
+    match given:
+        case (Name() | Access() as of, Number() | Unary(operand=Number()) as axis, position) if (
+            of.name not in words.masks
+        ):
+            pass
+        case _:
+            return None
+    whole = spelled(words, of)
+    order = next((order for node, order in turned if node is of), layout(words, whole))
+    place = axis_at(axis, order)
+    size = None if place is None else size_at(words, whole, place)
+    if place is None or size is None:
+        return None
+    if (integer(position) or 0) < 0:
+        position = total([(1, size), (1, position)], position.span)
+    return placed(whole, {place: position}), tuple(i for i in order if i != place)
 
 
 def _selected(words: Vocabulary, of: Name, axis: Expr, ids: Name) -> Taken | None:

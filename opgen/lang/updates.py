@@ -60,6 +60,12 @@ def in_place(words: Vocabulary, s: Assign) -> Assign | None:
     free, before = words.renewed[name] if again else free_name(words, name), words.renewed.get(name, name)
     value = _read_as(spelled(words, s.value), words.renewed)
     words.renewed[name] = free
+    of_part = any(
+        isinstance(i, Expr) or (isinstance(i, Binder) and i.name in words.masks) for i in s.target.items or ()
+    )
+    if (s.op != "=" or of_part) and name in words.letters:
+        for known in (words.letters, words.shapes):
+            known.setdefault(free, known.get(before, known[name]))
     return None if s.op == "=" else new_value(words, replace(s, value=value), before, free)
 
 

@@ -136,8 +136,8 @@ def called(
         case "einsum", (Text(value=text), *tensors) | (*tensors, Text(value=text)):
             contracted = None if crossed else contraction(text, tensors)
             return None if contracted is None else Meant(*contracted)
-        case "cdist", (a, b) if not named:
-            return _distances(words, a, b, left, turned)
+        case "cdist", (a, b, *more) if {*named} <= {"p"} and len(more) + len(named) < 2:
+            return _distances(words, a, b, next(iter((*more, *named.values())), Number(2, span)), left, turned)
         case _, (x, *given) if plain in TAKING and not crossed and (read := taken(words, plain, x, given, named)):
             return Meant(*read)
         case "masked_fill", (x, mask, value):
@@ -365,15 +365,22 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
     return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
 
 
-def _distances(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
-    """The lengths of the differences of all rows, which are paired as in a product of matrices."""
+def _distances(
+    words: Vocabulary, a: Expr, b: Expr, by: Expr | tuple[Expr, ...], left: Sequence[str], turned: Sequence[Turned]
+) -> Meant | None:
+    """The norms of the differences of all rows, `by` some order, which are paired as in a product of matrices."""
     other = transposed(words, b, None, turned)
     made = None if other is None else _product(words, a, other[0], left, (*turned, other))
-    if made is None or not isinstance(made.node, Reduction) or not isinstance(made.node.body, Product):
+    if (
+        made is None
+        or not isinstance(made.node, Reduction)
+        or not isinstance(made.node.body, Product)
+        or isinstance(by, tuple)
+    ):
         return None
     (_, first), (_, second) = made.node.body.factors
     apart = Sum((("+", first), ("-", second)), made.node.span)
-    return replace(made, node=replace(made.node, name="norm", body=apart))
+    return replace(made, node=norm_of(replace(made.node, name="norm", body=apart), by))
 
 
 def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool = False) -> str:

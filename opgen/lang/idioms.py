@@ -39,6 +39,7 @@ from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
 from opgen.lang.unnamed import with_indices
 from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import CLASSES
 from opgen.lang.walk import integer, nodes
 
 
@@ -337,6 +338,8 @@ class Idioms(Notes):
         self.by_place += [made.node] if made is not own else []
         self.either = made.node if either else None
         self.runs |= made.runs
+        if any(size == Name(CLASSES, size.span) for size in made.runs.values()) and not self.words.knows(CLASSES):
+            self.alternatives.append(habits.COUNTED)
         if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
             self.grown = made.order
         inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]

@@ -20,8 +20,8 @@ from opgen.lang.cursor import StopError
 from opgen.lang.cut_lines import next_statement
 from opgen.lang.depth import deep_trees
 from opgen.lang.ends import ended_target
-from opgen.lang.functional import GENERAL, added_at, place_of, places_along, scattered, ufunc_at
-from opgen.lang.habits import DEFINED, MODULES, POSITION, SLICE
+from opgen.lang.functional import GENERAL, added, added_at, place_of, places_along, scattered, ufunc_at
+from opgen.lang.habits import DEFINED, POSITION, SLICE
 from opgen.lang.idioms import Idioms
 from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of, of_call
 from opgen.lang.layout import layout, read_ahead
@@ -209,11 +209,9 @@ class _Parser(LoopParser):
         of = self.token.span.to(self.tokens[dot - 1].span)
         self.at = dot + 1
         how = self.advance()
-        given = self.arguments(how, self.advance()).given
-        if of.text in MODULES and len(given) > 1:
-            of, given = given[0].span, given[1:]
-        items = places_along(self.words, given)
-        hints = scattered(self.words, target, of.text, items, "add", given[2]) if items else (GENERAL,)
+        text, given, combined = added(of, how.text, self.arguments(how, self.advance()))
+        items = places_along(self.words, given) if combined else ()
+        hints = scattered(self.words, target, text, items, combined, given[2]) if items else (GENERAL,)
         self.idioms.found.clear()  # told with it
         self.words.letters.setdefault(target.name, (UNCLEAR,))
         span = self.tokens[dot].span.to(how.span)

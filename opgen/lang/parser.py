@@ -8,14 +8,14 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
 from opgen.diagnostics.model import Bag
 from opgen.lang.again import read_again
 from opgen.lang.binders import as_binder
-from opgen.lang.branches import GUARD, WORDS, following
+from opgen.lang.branches import WORDS
 from opgen.lang.cursor import StopError
 from opgen.lang.cut_lines import next_statement
 from opgen.lang.depth import deep_trees
@@ -34,10 +34,11 @@ from opgen.lang.primes import note_primes
 from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice
 from opgen.lang.slices_left import by_component
-from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign, last_case
+from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign
 from opgen.lang.start_lines import AS_ARRAYS, start_lines
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first, sizes
+from opgen.lang.through_masks import masked_items, through_mask
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, RENAMED, TAKEN, TWICE, read_as, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
@@ -77,6 +78,8 @@ class _Parser(LoopParser):
                 self.depth = 0
                 read_ahead(self.words, self.rest_of_statement())
                 s = self.read(turns=any(t.is_word("'") for t in self.rest()))
+                if not self.idioms.found and through_mask(self.bag, self.words, self.chains, self.proposed, s):
+                    continue
                 if not self.idioms.found:
                     sizes(self.words, s)
                     self.found.append(s)
@@ -231,23 +234,6 @@ class _Parser(LoopParser):
             self.lost[target.name] = None
         return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
 
-    def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:
-        """What a case asks that is written with a word of Python behind those above it, and the guard that is meant."""
-        word, own = self.token, None
-        last = self.peek(2 if self.peek().is_op(":") else 1).kind in {T.END, T.NEWLINE}
-        if word.is_word("else") and not (last or self.peek().is_word("if")):
-            raise self.unexpected("an operator or the end of the statement")
-        self.advance()
-        if word.text == "elif" or self.token.is_word("if"):
-            self.at += self.token.is_word("if")
-            own = self.expression()
-        self.accept(":")
-        guard = following(above, own, self.words.choices, word.span)
-        message = f"a statement has no `{word.text}`"
-        self.idioms.note(word.span, message, GUARD, otherwise=last_case(word) if own is None else "")
-        self.idioms.unclear |= guard is None
-        return own or guard, guard
-
     def updated(self, s: Assign) -> Assign:
         """An update of another language as it is meant; a listed output has the last of its values."""
         below = self.formula.text[bisect_left(self.formula.offsets, self.token.span.start) :]
@@ -302,6 +288,8 @@ class _Parser(LoopParser):
         block = self.formula.text
         if lines := start_lines(self.words, token.text, written, self.rest_of_statement(), block):
             raise self.fail(AS_ARRAYS.format(token.text), first or token.span.to(end), "OPG250", *lines)
+        if masked := masked_items(self.words, token.text, written):
+            return Target(token.text, masked, token.span.to(end), token.span)
         if first is not None:
             hint = by_component(self.words, token.text, block) or in_parts(self.words, token.text, written, block)
             message = "a slice is not part of the formula language"

@@ -89,8 +89,26 @@ def test_integers_of_a_known_end_need_no_param() -> None:
     assert found.hints[-1] == "write `o[n, c < C] = where(c == lab[n], 1, 0)`"
 
 
+def test_lists_of_positions_that_a_slice_parts_get_no_line() -> None:
+    fields = "inputs: {v: {shape: [A, B, C, D]}, b: {shape: [E], dtype: int}, d: {shape: [E], dtype: int}}"
+    hints = [hint for found in diagnosed(whole(fields, "o = v[:, b, :, d]")) for hint in found.hints]
+    assert hints
+    assert not [hint for hint in hints if hint.startswith("write `o")]
+
+
 @pytest.mark.parametrize("formula", ["x.scatter(0, ix, sx)", "x.index_fill(0, ix, 0)", "tensordot(x, w, 2)"])
 def test_no_line_is_said_where_sizes_differ(formula: str) -> None:
     hints = [hint for found in diagnosed(whole(FIELDS, f"o = {formula}")) for hint in found.hints]
     assert hints
     assert not [hint for hint in hints if hint.startswith("write `o")]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "x[:, idx]", "x[idx, :]", "2*x[:, idx] + 1", "x[:, idx].sum(1)", "x[:, ix]", "x[:, lab]", "exp(x[lab, 1:])",
+        "x[lab, lab]",
+    ],
+)  # fmt: skip
+def test_integers_beside_slices_are_positions(formula: str) -> None:
+    torch.testing.assert_close(followed(f"o = {formula}"), expected(formula))

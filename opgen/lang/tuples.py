@@ -28,6 +28,7 @@ _EXTREME = re.compile(r"=\s*(?P<fn>max|min)(?P<rest>\[\s*\w+\s*\]\(.*\))\s*")
 _BINDERS = re.compile(r"\w+\[([^\[\]]*)\]\(")
 _READ = re.compile(r"(?<!\w)(?P<of>[a-z]\w*)(?:\[(?P<items>(?:[^\[\]]|\[[^\[\]]*\])*)\](?!\()|(?![\w\[(]))")
 _LIMITED = re.compile(r"([a-z]\w*)\s*<\s*([^<>=]+)")  # an index and how far it runs
+_BARE = re.compile(r"`(?P<target>[a-z]\w*) = (?P<value>[^`…]+)`")  # a statement without indices on its left
 _HALVES = ("chunk", "split", "tensor_split", "hsplit")
 
 
@@ -223,6 +224,16 @@ def read_at_letters(words: Vocabulary, value: str) -> tuple[str, tuple[str, ...]
 
     spelt = value if re.search(r"\.[A-Za-z_]", value) else _READ.sub(step, value)
     return spelt, (*free,)
+
+
+def at_indices(words: Vocabulary, hint: str) -> str:
+    """A hint whose statements read tensors at their indices, where these have named dims and were read without."""
+
+    def step(m: re.Match[str]) -> str:
+        free = read_at_letters(words, m["value"])[1]
+        return f"`{_stated(words, m['target'], m['value'], {})}`" if free and {*free} != {"..."} else m[0]
+
+    return _BARE.sub(step, hint)
 
 
 def _stated(words: Vocabulary, target: str, value: str, limits: Mapping[str, str]) -> str:

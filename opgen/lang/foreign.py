@@ -371,16 +371,12 @@ def _distances(
     """The norms of the differences of all rows, `by` some order, which are paired as in a product of matrices."""
     other = transposed(words, b, None, turned)
     made = None if other is None else _product(words, a, other[0], left, (*turned, other))
-    if (
-        made is None
-        or not isinstance(made.node, Reduction)
-        or not isinstance(made.node.body, Product)
-        or isinstance(by, tuple)
-    ):
-        return None
-    (_, first), (_, second) = made.node.body.factors
-    apart = Sum((("+", first), ("-", second)), made.node.span)
-    return replace(made, node=norm_of(replace(made.node, name="norm", body=apart), by))
+    match made:
+        case Meant(node=Reduction(body=Product(factors=((_, first), (_, second)))) as e) if not isinstance(by, tuple):
+            apart = Sum((("+", first), ("-", second)), e.span)
+            return replace(made, node=norm_of(replace(e, name="norm", body=apart), by))
+        case _:
+            return None
 
 
 def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool = False) -> str:

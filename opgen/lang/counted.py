@@ -12,7 +12,7 @@ from opgen.lang.nodes import Binder, Call, Compare, Dots, Expr, Logic, Name, Num
 from opgen.lang.products import reindexed
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse
-from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.vocabulary import CLASSES, SPARE, Vocabulary
 
 Counted = tuple[Expr, tuple[str, ...], Mapping[str, Expr]]
 _BINS = ("bins", "min", "max")  # arguments of a histogram
@@ -24,8 +24,11 @@ def counted(
 ) -> Counted | None:
     """The count that a call means; None where it is not certain."""
     if name == "bincount":
-        least = args[1] if len(args) > 1 else named.get("minlength")
-        return _of_numbers(words, args[0], least) if len(args) < 3 and {*named} <= {"minlength"} else None
+        rest = {**dict(zip(("weights", "minlength"), args[1:], strict=False)), **named}
+        if len(args) == 2 and not named and not layout(words, spelled(words, args[1])):  # a size
+            rest = {"minlength": args[1]}
+        known = len(args) < 4 and {*rest} <= {"weights", "minlength"}
+        return _of_numbers(words, args[0], rest.get("minlength"), rest.get("weights")) if known else None
     if name == "histc":
         return _in_bins(words, args, named)
     if len(args) != 2 or not {*named} <= {"right", "side"}:
@@ -48,15 +51,36 @@ def _below(words: Vocabulary, edges: Expr, value: Expr, sign: str) -> Counted | 
     return Reduction("count", (Binder(free, None, value.span),), below, value.span, value.span), order, {}
 
 
-def _of_numbers(words: Vocabulary, ids: Expr, least: Expr | tuple[Expr, ...] | None) -> Counted | None:
-    """How often each number below a size stands in a list."""
-    each = spelled(words, ids)
+def _of_numbers(
+    words: Vocabulary, ids: Expr, least: Expr | tuple[Expr, ...] | None, weights: Expr | tuple[Expr, ...] | None
+) -> Counted | None:
+    """How often each number below a size stands in a list, or what its places weigh together."""
+    each, here = spelled(words, ids), ids.span
     own = layout(words, each)
-    if least is None or isinstance(least, tuple) or not isinstance(ids, Name) or len(own) != 1 or own[0] == "...":
+    if isinstance(least, tuple) or isinstance(weights, tuple) or not isinstance(ids, Name):
+        return None
+    if len(own) != 1 or own[0] == "...":
         return None
     index = next((i for i in words.left if i not in own), None) or _spare(words, own)
-    same = Compare((each, Name(index, ids.span)), ("==",), ids.span)
-    return Reduction("count", (Binder(own[0], None, ids.span),), same, ids.span, ids.span), (index,), {index: least}
+    same: Expr = Compare((each, Name(index, here)), ("==",), here)
+    size = size_below(words, ids) if least is None else least
+    if weights is not None:
+        weight = spelled(words, weights)
+        if layout(words, weight) != own:
+            return None
+        same = Call("where", (same, weight, Number(0, here)), here, here)
+    how = "count" if weights is None else "sum"
+    return Reduction(how, (Binder(own[0], None, here),), same, here, here), (index,), {index: size}
+
+
+def size_below(words: Vocabulary, ids: Expr) -> Expr:
+    """How many numbers there are that integers may be, where a call leaves that to the numbers of a run: the end of
+    their domain, or a param.
+    """
+    end = words.ends.get(ids.name, "") if isinstance(ids, Name) else ""
+    if end.isdigit():
+        return Number(int(end), ids.span)
+    return Name(end if end.isidentifier() else CLASSES, ids.span)
 
 
 def _in_bins(words: Vocabulary, args: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]]) -> Counted | None:

@@ -12,6 +12,7 @@ from opgen.lang.habits import ALONG, FOR, TURNED
 from opgen.lang.lexer import T, Token, tokenize
 from opgen.lang.primes import without_primes_behind_names
 from opgen.lang.slips import hints
+from opgen.lang.tuples import at_indices
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
@@ -66,7 +67,7 @@ class Cursor:
 
     def rest_of_statement(self) -> str:
         rest = self.rest()
-        return rest[0].span.source.text[rest[0].span.start : rest[-1].span.end]
+        return rest[0].span.source.text[rest[0].span.start : rest[-1].span.end] if rest else ""
 
     def unexpected(self, wanted: str) -> StopError:
         token = self.token
@@ -79,7 +80,8 @@ class Cursor:
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
         previous = self.tokens[self.at - 1] if self.at else None
         meant = hints(token, previous, wanted, self.words, self.tensors, self.functions)
-        return self.fail(f"expected {wanted}, found {found}", token.span, "OPG201", *meant)
+        lines = (at_indices(self.words, hint) for hint in meant)
+        return self.fail(f"expected {wanted}, found {found}", token.span, "OPG201", *lines)
 
     def expect(self, text: str, opener: Token | None = None) -> Token:
         if self.token.is_op(text):

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
+from opgen.lang.aliases import ALIASES, SAME
 from opgen.lang.aligned import in_order, is_crossed
 from opgen.lang.beside import norm_of
 from opgen.lang.by_library import corrected
@@ -49,34 +50,6 @@ Turned = tuple[Expr, tuple[str, ...]]
 
 TURNED = ("T", "mT", "H", "mH")  # attributes of a matrix whose indices change places
 _OTHERWISE = ("var[", "median[", "quantile[")  # of which torch gives another value by itself
-ALIASES = MappingProxyType({
-    "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
-    **dict.fromkeys(("maximum", "fmax"), "max"), **dict.fromkeys(("minimum", "fmin"), "min"),
-    "clip": "clamp", "arctan": "atan", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "fabs": "abs",
-    **dict.fromkeys(("stop_gradient", "stopgradient", "stop_grad", "stopgrad", "sg"), "detach"),
-    **dict.fromkeys(("if", "ifelse", "if_else", "ifthenelse", "if_then_else", "iif", "iff", "cond", "select"), "where"),
-    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "fix": "trunc", "aint": "trunc", "ceiling": "ceil",
-    "rint": "round", "nint": "round", "truncate": "trunc", "fract": "frac", "inversesqrt": "rsqrt", "mix": "lerp",
-    "log_sigmoid": "logsigmoid", "logsoftmax": "log_softmax", "conjugate": "conj", "psi": "digamma", "expit": "sigmoid",
-    **dict.fromkeys(("inv_logit", "invlogit", "ilogit"), "sigmoid"), "log_inv_logit": "logsigmoid",
-    **dict.fromkeys(("multiply_log", "lmultiply"), "xlogy"),
-    "sigm": "sigmoid", "square_root": "sqrt", "sqr": "square", "sq": "square", "is_nan": "isnan",
-    "is_finite": "isfinite", "variance": "var", "stddev": "std", "std_dev": "std", "log_sum_exp": "logsumexp",
-    "lse": "logsumexp", "cum_sum": "cumsum", "cum_prod": "cumprod", "gammaln": "lgamma", "loggamma": "lgamma",
-    "mod": "remainder", "floormod": "remainder", "floor_mod": "remainder", "bitwise_and": "bitand",
-    "bitwise_or": "bitor", "bitwise_xor": "bitxor", "true_divide": "div", "l2_norm": "norm", "l2norm": "norm",
-    "vector_norm": "norm",
-    "reduce_sum": "sum", "reduce_mean": "mean", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "prod",
-    "reduce_logsumexp": "logsumexp", "reduce_any": "any", "reduce_all": "all", "reduce_std": "std",
-    "reduce_variance": "var", "sgn": "sign", "logistic": "sigmoid", "swish": "silu", "int": "int", "long": "int",
-    "ln": "log", "leakyrelu": "leaky_relu", "multiply": "mul", "divide": "div", "subtract": "sub", "mm": "matmul",
-    "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul", "power": "pow",
-})  # fmt: skip
-_SAME = (
-    "float", "double", "half", "bfloat16", "asarray", "as_tensor", "from_numpy", "ascontiguousarray", "contiguous",
-    "clone", "cpu", "cuda", "to", "type", "astype", "type_as", "numpy", "item", "squeeze", "requires_grad_",
-    "float16", "float32", "float64", "tensor", "array", "copy", "deepcopy", "fp16", "fp32", "bf16",
-)  # fmt: skip
 _ORDERS = ("p", "ord")  # of a norm
 _NORMS = ("norm", "vector_norm")  # which take an order
 _LITERAL = re.compile(r"(?P<sign>[+-]?)(?P<name>inf|infinity|nan)")  # what Python's `float` reads
@@ -136,8 +109,8 @@ def called(
         case "einsum", (Text(value=text), *tensors) | (*tensors, Text(value=text)):
             contracted = None if crossed else contraction(text, tensors)
             return None if contracted is None else Meant(*contracted)
-        case "cdist", (a, b) if not named:
-            return _distances(words, a, b, left, turned)
+        case "cdist", (a, b, *more) if {*named} <= {"p"} and len(more) + len(named) < 2:
+            return _distances(words, a, b, next(iter((*more, *named.values())), Number(2, span)), left, turned)
         case _, (x, *given) if plain in TAKING and not crossed and (read := taken(words, plain, x, given, named)):
             return Meant(*read)
         case _, _ if name == "select" and not named and (read := element_of(words, args, turned)) is not None:
@@ -169,7 +142,7 @@ def called(
             return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
         case "tensor" | "array", (Call(name="[]"), *_):
             return None
-        case _, (x, *_) if plain in _SAME and plain not in known:
+        case _, (x, *_) if plain in SAME and plain not in known:
             return Meant(as_number(x) if plain in habits.CONVERTING else x)
         case _, (x, *_) if plain in NOT_NAN and plain not in known:
             all_of = called(words, over_all(plain), args, named, left, turned)
@@ -370,15 +343,18 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
     return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
 
 
-def _distances(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
-    """The lengths of the differences of all rows, which are paired as in a product of matrices."""
+def _distances(
+    words: Vocabulary, a: Expr, b: Expr, by: Expr | tuple[Expr, ...], left: Sequence[str], turned: Sequence[Turned]
+) -> Meant | None:
+    """The norms of the differences of all rows, `by` some order, which are paired as in a product of matrices."""
     other = transposed(words, b, None, turned)
     made = None if other is None else _product(words, a, other[0], left, (*turned, other))
-    if made is None or not isinstance(made.node, Reduction) or not isinstance(made.node.body, Product):
-        return None
-    (_, first), (_, second) = made.node.body.factors
-    apart = Sum((("+", first), ("-", second)), made.node.span)
-    return replace(made, node=replace(made.node, name="norm", body=apart))
+    match made:
+        case Meant(node=Reduction(body=Product(factors=((_, first), (_, second)))) as e) if not isinstance(by, tuple):
+            apart = Sum((("+", first), ("-", second)), e.span)
+            return replace(made, node=norm_of(replace(e, name="norm", body=apart), by))
+        case _:
+            return None
 
 
 def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool = False) -> str:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from opgen.lang.habits import AT, SCATTER
+from opgen.diagnostics.model import Span
+from opgen.lang.beside import Arguments
+from opgen.lang.habits import AT, MODULES, SCATTER
 from opgen.lang.layout import access_at, layout, spelled
 from opgen.lang.lexer import T, Token
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target, Text
 from opgen.lang.targets import remember
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.vocabulary import SPARE, UNCLEAR, Vocabulary
@@ -25,6 +27,9 @@ _FILLED = re.compile(
 )
 _LIKE = re.compile(r"\bzeros_like\(\s*(?P<like>\w+)")
 _ADDING = ("index_add", "index_add_", "scatter_add", "scatter_add_")
+_REDUCING = ("scatter_reduce", "scatter_reduce_", "index_reduce", "index_reduce_")
+_HOW = MappingProxyType({"sum": "add", "add": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min"})
+_KEYS = ("dim", "index", "src", "reduce")
 _UFUNCS = MappingProxyType({"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "sub"})
 _SCATTER = SCATTER
 GENERAL = AT
@@ -46,14 +51,34 @@ def place_of(tokens: Sequence[Token], at: int) -> int | None:
 
 
 def added_at(tokens: Sequence[Token], at: int) -> int | None:
-    """The dot of `.index_add(…)` behind the whole of what stands in front of it on this line; None where none is."""
+    """The dot of `.index_add(…)` or `.scatter_reduce(…)` behind the whole of what stands in front of it on this line;
+    None where there is none.
+    """
     depth = 0
     while tokens[at].kind not in {T.NEWLINE, T.END}:
         depth += tokens[at].is_op("(", "[") - tokens[at].is_op(")", "]")
-        if depth == 0 and tokens[at].is_op(".") and tokens[at + 1].is_word(*_ADDING) and tokens[at + 2].is_op("("):
-            return at
+        if depth == 0 and tokens[at].is_op(".") and tokens[at + 1].is_word(*_ADDING, *_REDUCING):
+            return at if tokens[at + 2].is_op("(") else None
         at += 1
     return None
+
+
+def added(of: Span, name: str, arguments: Arguments) -> tuple[str, tuple[Expr, ...], str]:
+    """What such a call adds to, its axis, positions and values, and how what comes together is combined; nothing of
+    these where that is not certain.
+    """
+    given = arguments.given
+    if of.text in MODULES and len(given) > 1:
+        of, given = given[0].span, given[1:]
+    named = {"src" if k == "source" else k: v for k, v in arguments.named.items()}
+    values = {**dict(zip(_KEYS, given, strict=False)), **named}
+    how, own = values.pop("reduce", None), values.pop("include_self", None)
+    whole = tuple(e for k in _KEYS if (e := values.get(k)) is not None and not isinstance(e, tuple))
+    if {*values} != {*_KEYS[:-1]} or len(whole) < len(values) or not (own is None or own == Name("True", of)):
+        return of.text, (), ""
+    if name in _ADDING:
+        return of.text, whole, "add" if how is None else ""
+    return of.text, whole, _HOW.get(how.value, "") if isinstance(how, Text) else ""
 
 
 def ufunc_at(tokens: Sequence[Token], at: int) -> str | None:

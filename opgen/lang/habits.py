@@ -356,6 +356,7 @@ ORDERED = (
     "the greatest of a row are read through its order: `order[n, e] = argsort[e](-x[n, e])`, then"
     " `indices[n, i < K] = order[n, i]` and `values[n, i < K] = x[n, order[n, i]]`"
 )
+COUNTED = "and say how many numbers there are: `params: {num_classes: int}`"
 UNSAID = "and state how far `{0}` runs, `{0} < num_{0}` with `params: {{num_{0}: int}}`, say"
 ENDLESS = (
     "nothing says how far `{0}` runs at most: state it, with `params: {{num_{0}: int}}`, say, and the limit in the"

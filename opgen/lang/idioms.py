@@ -24,7 +24,7 @@ from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
 from opgen.lang.listed_components import in_call
 from opgen.lang.named_first import spread_named
-from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
+from opgen.lang.new_axes import along_new_axes, are_parted, is_whole, lined_up_from_behind, stretched
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction, Unary
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.ordered import note_order
@@ -39,6 +39,7 @@ from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
 from opgen.lang.unnamed import with_indices
 from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import CLASSES
 from opgen.lang.walk import integer, nodes
 
 
@@ -105,15 +106,19 @@ class Idioms(Notes):
 
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""
-        items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
+        items = tuple(i if isinstance(i, Slice) else self.position(i) for i in items)
         plain = tuple(i for i in items if not isinstance(i, Slice))
         masks = [i for i in plain if is_mask(self.words, i, self.left)]
         self.masked |= bool(masks)
-        if len(items) == len(masks) == 1:
-            self.picks.append(name.span.start)
+        if len(masks) == 1 and all(i is masks[0] or is_whole(i) for i in items):
+            self.picks[name.span.start] = items.index(masks[0])
+            if len(items) > 1:
+                at = next(i.span for i in items if isinstance(i, Slice))
+                self.note(at, "a slice is not part of the formula language", habits.POSITION)
             return Access(name.text, plain, span, name.span)
         self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         slices = [i for i in items if isinstance(i, Slice)]
+        self.unclear |= are_parted(items)
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
         new_axes = any(i == Name("None", span) for i in plain) and not self.words.knows("None")
@@ -248,11 +253,6 @@ class Idioms(Notes):
         self.left = tuple(i.lower() if i in found else i for i in self.left)
         return made
 
-    def takes_more(self, name: str) -> bool:
-        """Whether it is a reduction of other libraries that has an argument besides what is reduced."""
-        known = name in (*self.words.reductions, *self.words.functions) or self.words.knows(name)
-        return name in orders.NAMES and bool(self.words.reductions) and not known
-
     def beside(self, e: Reduction, arguments: Arguments) -> Expr:
         """A reduction with arguments beside its body, the first of which follows the comma `arguments.at`."""
         assert arguments.at is not None
@@ -338,6 +338,8 @@ class Idioms(Notes):
         self.by_place += [made.node] if made is not own else []
         self.either = made.node if either else None
         self.runs |= made.runs
+        if any(size == Name(CLASSES, size.span) for size in made.runs.values()) and not self.words.knows(CLASSES):
+            self.alternatives.append(habits.COUNTED)
         if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
             self.grown = made.order
         inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]

@@ -17,6 +17,7 @@ from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
 _AFFINE = (("weight", "1", "({})*{}"), ("bias", "0", "{} + {}"))  # of norms, where they are given
+_MANY = 9  # factors that nobody writes out
 _ATOMS = (Name, Number, Access, Call, Reduction)
 
 
@@ -30,6 +31,8 @@ def formula(
     words: Vocabulary, name: str, args: Sequence[Expr], named: Mapping[str, Expr | tuple[Expr, ...]], *, each: bool
 ) -> str | None:
     """The formula of a call; None where an argument has no place in it. `each`: of an element, for a loss."""
+    if not named and (factors := _factors(name, args)):
+        return " @ ".join(map(_written, factors))
     row = CALLS.get(name)
     if row is None and named and not any(isinstance(v, tuple) for v in named.values()):
         values = {key: _written(v) for key, v in named.items() if not isinstance(v, tuple)}
@@ -67,6 +70,19 @@ def formula(
         if (key, "=", neutral) in wanted and values[key] not in (neutral, "None"):
             text = more.format(text, values[key])
     return _reduced(words, args[0], text, reduction) if row.is_loss and not each else text
+
+
+def _factors(name: str, args: Sequence[Expr]) -> Sequence[Expr]:
+    """The matrices whose product a call is; none for any other, and for a power that is no small number."""
+    match name, args:
+        case (("multi_dot" | "chain_matmul"), (Call(name="[]", args=factors),)):
+            return factors
+        case "chain_matmul", (_, _, *_):
+            return args
+        case "matrix_power", (of, Number(value=int(times))) if 0 < times < _MANY:
+            return [of] * times
+        case _:
+            return ()
 
 
 def _has_second(words: Vocabulary, of: Expr) -> bool:

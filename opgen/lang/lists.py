@@ -31,10 +31,11 @@ class ListParser(Cursor):
         """What stands in the parentheses of a call."""
 
     def listed(self, opener: Token) -> Expr:
-        """A list of tensors that are joined."""
-        found = [self.inner()]
+        """A list of tensors that are joined, or of axes."""
+        read = self.axis if opener.text == "(" else self.inner
+        found = [read()]
         while self.accept(",") and not self.token.is_op("]", ")"):
-            found.append(self.inner())
+            found.append(read())
         span = opener.span.to(self.expect(")" if opener.text == "(" else "]", opener).span)
         return Call(LIST, tuple(found), span, span)
 
@@ -45,11 +46,15 @@ class ListParser(Cursor):
         opener = self.accept("(", "[")
         if opener is None:
             return self.expression()
-        found = [self.expression()]
+        found = [self.axis()]
         while self.accept(",") and not self.token.is_op(")", "]"):
-            found.append(self.expression())
+            found.append(self.axis())
         self.expect(")" if opener.text == "(" else "]", opener)
         return tuple(found)
+
+    def axis(self) -> Expr:
+        """One of several axes, or a list of them in a list, `([1], [0])`."""
+        return self.listed(self.advance()) if self.token.is_op("[") else self.inner()
 
     def further(self) -> Expr:
         """The second argument of a reduction, which may have a name as in other libraries."""

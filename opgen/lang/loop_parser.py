@@ -1,4 +1,4 @@
-"""Loops of other languages among statements: reported once each, with the statements that are meant."""
+"""Loops and branches of other languages among statements: reported once each, with the statements that are meant."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from functools import partial
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.again import read_again
+from opgen.lang.branches import GUARD, following
 from opgen.lang.cell_lines import is_of_wholes, of_loop, of_statements, sum_of_loop
 from opgen.lang.expressions import ExpressionParser
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token
 from opgen.lang.loops import added_up, as_recurrences, as_written, in_one, is_told, looped, steps_of, with_target
-from opgen.lang.nodes import Assign, Number
+from opgen.lang.nodes import Assign, Expr, Number
+from opgen.lang.slips import last_case
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
@@ -147,6 +149,23 @@ class LoopParser(ExpressionParser):
             self.skip_empty()
             self.skip_line()
         return True
+
+    def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:
+        """What a case asks that is written with a word of Python behind those above it, and the guard that is meant."""
+        word, own = self.token, None
+        last = self.peek(2 if self.peek().is_op(":") else 1).kind in {T.END, T.NEWLINE}
+        if word.is_word("else") and not (last or self.peek().is_word("if")):
+            raise self.unexpected("an operator or the end of the statement")
+        self.advance()
+        if word.text == "elif" or self.token.is_word("if"):
+            self.at += self.token.is_word("if")
+            own = self.expression()
+        self.accept(":")
+        guard = following(above, own, self.words.choices, word.span)
+        message = f"a statement has no `{word.text}`"
+        self.idioms.note(word.span, message, GUARD, otherwise=last_case(word) if own is None else "")
+        self.idioms.unclear |= guard is None
+        return own or guard, guard
 
 
 def _is_in(span: Span, other: Span) -> bool:

@@ -18,6 +18,12 @@ def is_whole(item: Item) -> bool:
     return isinstance(item, Slice) and item.start is None and item.stop is None and item.step is None
 
 
+def are_parted(items: Sequence[Item]) -> bool:
+    """Whether a slice stands between lists of positions behind another one: NumPy puts what they read in front."""
+    listed = [k for k, item in enumerate(items) if isinstance(item, Access)]
+    return bool(listed) and listed[0] > 0 and listed[-1] - listed[0] >= len(listed)
+
+
 def along_new_axes(
     words: Vocabulary, name: str, items: Sequence[Item], left: Sequence[str]
 ) -> tuple[Expr | Dots, ...] | None:

@@ -11,7 +11,8 @@ from opgen.lang.limits import NOTHING
 from opgen.lang.nodes import Call, Expr, Number, Power, Product, Reduction, Sum, Unary
 
 _PREFIX = "nan"
-_PLAIN = {"sum": "sum", "prod": "prod", "max": "max", "min": "min", "argmax": "max", "argmin": "min"}
+_PLAIN = {"sum": "sum", "prod": "prod", "max": "max", "min": "min", "argmax": "max", "argmin": "min",
+          "cumsum": "sum", "cumprod": "prod"}  # fmt: skip
 _AVERAGES = ("mean", "var", "std")
 NAMES = tuple(f"{_PREFIX}{name}" for name in (*_PLAIN, *_AVERAGES))
 

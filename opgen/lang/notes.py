@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
-from opgen.lang import formulas, habits
+from opgen.lang import formulas, habits, orders
+from opgen.lang.aliases import ALIASES
 from opgen.lang.aligned import Aligned, aligned, is_by_place, renamed, stated
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.conversions import as_condition, chosen_by
-from opgen.lang.foreign import ALIASES, by_steps, written
+from opgen.lang.foreign import by_steps, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.inner_products import contracted, in_place, over_batch
 from opgen.lang.joins import LIST
@@ -101,7 +102,8 @@ class Notes(ABC):
     keeps: bool = False  # axes that are reduced over stay, with one element
     either: Expr | None = None  # tensors that are joined along the first axis or the last one
     alternatives: list[str] = field(default_factory=list)  # what else the statement that is proposed may stand for
-    picks: list[int] = field(default_factory=list)  # where accesses begin that have a mask alone, which nothing reduces
+    picks: dict[int, int] = field(default_factory=dict)  # where accesses begin that have a mask alone, which nothing
+    # reduces so far, with its axis
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
@@ -127,14 +129,14 @@ class Notes(ABC):
     def over_picked(self, name: str, args: tuple[Expr, ...], named: Mapping[str, object]) -> Expr | None:
         """A reduction over what a mask picks, and what a call picks by one; None for other calls."""
         if name == "masked_select" and (found := selected(args)) is not None:
-            self.picks.append(found.name_span.start)
+            self.picks[found.name_span.start] = 0
             return found
         of = args[0] if args else None
         if not isinstance(of, Access) or of.name_span.start not in self.picks:
             return None
-        made = over_picked(self.words, ALIASES.get(name, name), of, args[1:], named)
+        made = over_picked(self.words, ALIASES.get(name, name), of, self.picks[of.name_span.start], args[1:], named)
         if made is not None:
-            self.picks.remove(of.name_span.start)
+            del self.picks[of.name_span.start]
         return made
 
     def by_place_again(self, of: Expr, node: Expr, order: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
@@ -145,6 +147,11 @@ class Notes(ABC):
         self.runs = {names.get(i, i): size for i, size in self.runs.items()}
         self.by_place.append(made := reindexed(node, names))
         return made, self.left
+
+    def takes_more(self, name: str) -> bool:
+        """Whether it is a reduction of other libraries that has an argument besides what is reduced."""
+        known = name in (*self.words.reductions, *self.words.functions) or self.words.knows(name)
+        return name in orders.NAMES and bool(self.words.reductions) and not known
 
     def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
         """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""

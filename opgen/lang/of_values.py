@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opgen.lang.aliases import ALIASES
 from opgen.lang.beside import Arguments
-from opgen.lang.foreign import ALIASES
 from opgen.lang.joins import LIST
 from opgen.lang.lexer import Token
 from opgen.lang.nodes import Access, Call, Expr, Name, Number, Reduction

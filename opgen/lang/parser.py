@@ -8,20 +8,20 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
 from opgen.diagnostics.model import Bag
 from opgen.lang.again import read_again
 from opgen.lang.binders import as_binder
-from opgen.lang.branches import GUARD, WORDS, following
+from opgen.lang.branches import WORDS
 from opgen.lang.cursor import StopError
 from opgen.lang.cut_lines import next_statement
 from opgen.lang.depth import deep_trees
 from opgen.lang.ends import ended_target
-from opgen.lang.functional import GENERAL, added_at, place_of, places_along, scattered, ufunc_at
-from opgen.lang.habits import DEFINED, MODULES, POSITION, SLICE
+from opgen.lang.functional import GENERAL, added, added_at, place_of, places_along, scattered, ufunc_at
+from opgen.lang.habits import DEFINED, POSITION, SLICE
 from opgen.lang.idioms import Idioms
 from opgen.lang.instead import ASSIGNS_NOTHING, changed_in_place, instead_of, of_call
 from opgen.lang.layout import layout, read_ahead
@@ -34,10 +34,11 @@ from opgen.lang.primes import note_primes
 from opgen.lang.sampling import of_distribution
 from opgen.lang.slices import Slice
 from opgen.lang.slices_left import by_component
-from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign, last_case
+from opgen.lang.slips import assigned_targets, bracketed, end_of_foreign, is_assigned, is_foreign
 from opgen.lang.start_lines import AS_ARRAYS, start_lines
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_plain, is_said, named_first, sizes
+from opgen.lang.through_masks import masked_items, through_mask
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, RENAMED, TAKEN, TWICE, read_as, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
@@ -79,6 +80,8 @@ class _Parser(LoopParser):
                 self.depth = 0
                 read_ahead(self.words, self.rest_of_statement())
                 s = self.read(turns=any(t.is_word("'") for t in self.rest()))
+                if not self.idioms.found and through_mask(self.bag, self.words, self.chains, self.proposed, s):
+                    continue
                 if not self.idioms.found:
                     sizes(self.words, s)
                     self.found.append(s)
@@ -211,11 +214,9 @@ class _Parser(LoopParser):
         of = self.token.span.to(self.tokens[dot - 1].span)
         self.at = dot + 1
         how = self.advance()
-        given = self.arguments(how, self.advance()).given
-        if of.text in MODULES and len(given) > 1:
-            of, given = given[0].span, given[1:]
-        items = places_along(self.words, given)
-        hints = scattered(self.words, target, of.text, items, "add", given[2]) if items else (GENERAL,)
+        text, given, combined = added(of, how.text, self.arguments(how, self.advance()))
+        items = places_along(self.words, given) if combined else ()
+        hints = scattered(self.words, target, text, items, combined, given[2]) if items else (GENERAL,)
         self.idioms.found.clear()  # told with it
         self.words.letters.setdefault(target.name, (UNCLEAR,))
         span = self.tokens[dot].span.to(how.span)
@@ -234,23 +235,6 @@ class _Parser(LoopParser):
             self.idioms.found.clear()
             self.lost[target.name] = None
         return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
-
-    def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:
-        """What a case asks that is written with a word of Python behind those above it, and the guard that is meant."""
-        word, own = self.token, None
-        last = self.peek(2 if self.peek().is_op(":") else 1).kind in {T.END, T.NEWLINE}
-        if word.is_word("else") and not (last or self.peek().is_word("if")):
-            raise self.unexpected("an operator or the end of the statement")
-        self.advance()
-        if word.text == "elif" or self.token.is_word("if"):
-            self.at += self.token.is_word("if")
-            own = self.expression()
-        self.accept(":")
-        guard = following(above, own, self.words.choices, word.span)
-        message = f"a statement has no `{word.text}`"
-        self.idioms.note(word.span, message, GUARD, otherwise=last_case(word) if own is None else "")
-        self.idioms.unclear |= guard is None
-        return own or guard, guard
 
     def updated(self, s: Assign) -> Assign:
         """An update of another language as it is meant; a listed output has the last of its values."""
@@ -306,6 +290,8 @@ class _Parser(LoopParser):
         block = self.formula.text
         if lines := start_lines(self.words, token.text, written, self.rest_of_statement(), block):
             raise self.fail(AS_ARRAYS.format(token.text), first or token.span.to(end), "OPG250", *lines)
+        if masked := masked_items(self.words, token.text, written):
+            return Target(token.text, masked, token.span.to(end), token.span)
         if first is not None:
             hint = by_component(self.words, token.text, block) or in_parts(self.words, token.text, written, block)
             message = "a slice is not part of the formula language"

@@ -33,9 +33,11 @@ def selected(args: Sequence[Expr]) -> Access | None:
 
 
 def over_picked(
-    words: Vocabulary, name: str, of: Access, rest: Sequence[Expr], named: Mapping[str, object]
+    words: Vocabulary, name: str, of: Access, place: int, rest: Sequence[Expr], named: Mapping[str, object]
 ) -> Expr | None:
-    """A reduction over what a mask picks; None for other functions, and for a mask with other axes than the tensor."""
+    """A reduction over what a mask at an axis picks; None for other functions, and for a mask with other axes than
+    the tensor.
+    """
     (mask,), at = of.items, of.name_span
     known = words.reductions.get(name) is False and name in (*NOTHING, "mean")
     if isinstance(mask, Dots) or not known or not {*named} <= {*AXES} or len(rest) + len(named) > 1:
@@ -43,10 +45,11 @@ def over_picked(
     axis = next(iter((*rest, *named.values())), None)
     own, condition = words.letters.get(of.name, ()), spelled(words, mask)
     by = layout(words, condition)
-    first = axis is not None and isinstance(axis, Expr) and integer(axis) == 0
-    if not by or own[: len(by)] != by or {"...", UNCLEAR} & {*own} or not (axis is None or first):
+    left = len(own) - len(by) + 1  # axes of what is picked, where those of the mask are one
+    picked = axis is not None and isinstance(axis, Expr) and integer(axis) in (place, place - left)
+    if not by or own[place : place + len(by)] != by or {"...", UNCLEAR} & {*own} or not (axis is None or picked):
         return None
-    over = tuple(Binder(i, None, at) for i in (by if first else own))
+    over = tuple(Binder(i, None, at) for i in (by if picked else own))
     read = access_at(of.name, own, Name(of.name, at))
     if name == "mean":
         summed = Reduction("sum", over, Call("where", (condition, read, NOTHING["sum"](at)), at, at), at, at)

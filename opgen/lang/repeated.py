@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opgen.diagnostics.model import Span
 from opgen.lang.joins import LIST
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Call, Expr, Name, Number, Product, Text, Unary
+from opgen.lang.nodes import Call, Expr, Name, Number, Product, Sum, Text, Unary
 from opgen.lang.slices import total
-from opgen.lang.spread import Named, Spread, at, axis_of, size_at
+from opgen.lang.spread import Named, Spread, at, axis_of, placed, size_at
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer
 
@@ -75,6 +76,8 @@ def _indices(words: Vocabulary, order: Sequence[str], axes: Given) -> list[str] 
 def _moved(words: Vocabulary, of: Expr, by: Given, axes: Given) -> Spread | None:
     whole = spelled(words, of)
     order, steps = layout(words, whole), _each(by)
+    if axes is None and len([i for i in order if i != "..."]) > 1:
+        return _moved_in_all(words, whole, order, steps)
     indices = _indices(words, order, axes)
     if indices is None or len(indices) != len(steps):
         return None
@@ -86,6 +89,28 @@ def _moved(words: Vocabulary, of: Expr, by: Given, axes: Given) -> Spread | None
         place = total([(1, Name(index, of.span)), (-1, step)], of.span)
         whole, runs[index] = at(whole, index, Product((("*", place), ("%", size)), of.span)), size
     return Spread(whole, order, runs)
+
+
+def _moved_in_all(words: Vocabulary, whole: Expr, order: Sequence[str], steps: Sequence[Expr]) -> Spread | None:
+    """`roll(x, 1)` of several axes, whose elements stand in one row."""
+    sizes = [size for i in order if (size := size_at(words, whole, i)) is not None]
+    if len(steps) != 1 or len(sizes) < len(order):
+        return None
+    here, place = whole.span, Name(order[0], whole.span)
+    row: Expr = place
+    for index, size in zip(order[1:], sizes[1:], strict=True):
+        row = Sum((("+", Product((("*", row), ("*", size)), here)), ("+", Name(index, here))), here)
+    row = Product((("*", total([(1, row), (-1, steps[0])], here)), ("%", _product(sizes, here))), here)
+    places: dict[str, Expr] = {}
+    for k, index in enumerate(order):
+        behind = sizes[k + 1 :]
+        part: Expr = Product((("*", row), ("//", _product(behind, here))), here) if behind else row
+        places[index] = Product((("*", part), ("%", sizes[k])), here) if k else part
+    return Spread(placed(whole, places), tuple(order), dict(zip(order, sizes, strict=True)))
+
+
+def _product(sizes: Sequence[Expr], here: Span) -> Expr:
+    return sizes[0] if len(sizes) == 1 else Product(tuple(("*", size) for size in sizes), here)
 
 
 def _turned(words: Vocabulary, of: Expr, axes: Given) -> Spread | None:

@@ -21,6 +21,7 @@ from opgen.lang.scattered_means import scattered_mean
 from opgen.lang.several_ranges import ranged
 from opgen.lang.spelt_out import WORDS, spelt_out
 from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.written_numbers import written_number
 from opgen.schema.reductions import REDUCTIONS
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
@@ -77,7 +78,7 @@ def hints(
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
-    elif in_words := _in_words(token, wanted):
+    elif in_words := _in_words(token, wanted, [n for n in tensors if n not in words.masks]):
         yield in_words
     elif token.is_op(")", "]") and wanted.startswith("an operator or"):
         yield f"there is one `{token.text}` too many, or its opening bracket is missing"
@@ -95,8 +96,8 @@ def hints(
         yield _WITHIN if previous and _before(token).strip() == previous.text else "equality is written `==`"
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and _is_commented(token):
         yield COMMENT
-    elif token.is_op(",") and previous and previous.kind is T.NUMBER:
-        yield "a decimal number is written with a point: `0.5`"
+    elif number := written_number(_before(token), _after(token)):
+        yield number
     elif token.kind is T.NAME and wanted.endswith("`]`"):
         yield "indices are separated by commas: `x[i, j]`"
     elif previous and previous.is_word(*STATEMENTS):
@@ -129,13 +130,13 @@ def _of_list(token: Token, words: Vocabulary) -> str:
     return components(words, _before(token), token.span.source.text[token.span.start :]) or JOIN
 
 
-def _in_words(token: Token, wanted: str) -> str:
+def _in_words(token: Token, wanted: str, numbers: Sequence[str]) -> str:
     """What is said of an operator that is a word in other languages; nothing of any other token."""
     if wanted.endswith("`]`"):
         return _in_brackets(token) if token.is_word("in") else ""
     if wanted in ("`=`", "the name that a statement assigns") and (away := of_mode(_before(token) + _after(token))):
         return away
-    line = spelt_out(_before(token), _after(token)) if token.is_word(*WORDS) else ""
+    line = spelt_out(_before(token), _after(token), numbers) if token.is_word(*WORDS) else ""
     if not line and token.is_word("in"):
         return "each value is compared by itself: `x == a or x == b`"
     return f"write `{line}`" if line else ""

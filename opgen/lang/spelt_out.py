@@ -6,6 +6,7 @@ In go what stands in front of such a word on its line, and the rest of the line;
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from types import MappingProxyType
 
 WORDS = ("is", "in", "not", "AND", "OR", "NOT", "xor", "XOR")
@@ -18,15 +19,15 @@ _JOINED = re.compile(r"\b(and|or|not)\b")
 _COMPARED = re.compile(r"[<>=!]")
 
 
-def spelt_out(before: str, after: str) -> str:
-    """The line as it is written here; nothing where no word of these is understood."""
+def spelt_out(before: str, after: str, numbers: Collection[str]) -> str:
+    """The line as it is written here; nothing where no word of these is understood. `numbers`: no conditions."""
     line = before.rpartition("forward:")[2].lstrip() + after.partition("#")[0].rstrip()
     made = _KNOWN.sub(_known, line)
     made = _SAME.sub(lambda m: f"{m[1]} {'!=' if m[2] else '=='} ", made)
     made = _AMONG.sub(lambda m: _among(m, alone=not _JOINED.search(line.replace(m[0], ""))), made)
     made = re.sub(r"\b(AND|OR|NOT)\b(?!\()", lambda m: _SIGNS[m[0]], made)
     if (either := re.search(r" +(?:xor|XOR) +", made)) is not None:
-        made = _either(made, *either.span())
+        made = _either(made, *either.span(), numbers)
     return made if made != line else ""
 
 
@@ -43,14 +44,16 @@ def _among(m: re.Match[str], *, alone: bool) -> str:
     return shown if alone or len(values) < 2 else f"({shown})"
 
 
-def _either(line: str, start: int, end: int) -> str:
+def _either(line: str, start: int, end: int, numbers: Collection[str]) -> str:
     """One of two conditions, and not both: they differ."""
     left, right = _edge(line[:start], back=True), _edge(line[end:], back=False)
     first, second = line[start - left : start], line[end : end + right]
-    return f"{line[: start - left]}{_apart(first)} != {_apart(second)}{line[end + right :]}"
+    return f"{line[: start - left]}{_apart(first, numbers)} != {_apart(second, numbers)}{line[end + right :]}"
 
 
-def _apart(condition: str) -> str:
+def _apart(condition: str, numbers: Collection[str]) -> str:
+    if (name := re.match(r"\w+", condition)) and name[0] in numbers and re.fullmatch(_VALUE, condition):
+        return f"({condition} != 0)"
     whole = condition.startswith("(") and condition.endswith(")")
     return condition if whole or not (_COMPARED.search(condition) or _JOINED.search(condition)) else f"({condition})"
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.lang.counted import NAMES as COUNTED
-from opgen.lang.counted import counted
+from opgen.lang.counted import counted, size_below
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import (
     Access,
@@ -209,7 +209,9 @@ def _one_hot(words: Vocabulary, of: Expr, count: Expr | tuple[Expr, ...] | None)
     if count is None and isinstance(whole, Reduction) and len(whole.binders) == 1:  # of an `argmax`
         over = whole.binders[0]
         count = size_at(words, whole.body, over.name) if isinstance(over, Binder) else None
-    if count is None or isinstance(count, tuple) or integer(count) == -1:
+    if count is None or integer(count if isinstance(count, Expr) else count[0]) == -1:
+        count = size_below(words, of)
+    if isinstance(count, tuple):
         return None
     wish = count.name.lower() if isinstance(count, Name) and count.name[:1].isupper() else "c"
     wishes = (words.instead.get(wish, wish), *SPARE)

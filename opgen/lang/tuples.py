@@ -20,11 +20,15 @@ from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
 _METHOD = re.compile(r"=\s*(?P<of>\w+)\.(?P<fn>\w+)\(")
-_MOMENTS = re.compile(r"=\s*(?:\w+\.)*(?P<fn>var|std)_mean\((?P<given>(?:[^()]|\([^()]*\))*)\)\s*(?:#.*)?$")
+_BOTH = {"var_mean": ("var", "mean"), "std_mean": ("std", "mean"), "aminmax": ("amin", "amax")}
+_PAIR = re.compile(
+    rf"=\s*(?:(?P<of>\w+)\.)?(?:\w+\.)*(?P<fn>{'|'.join(_BOTH)})\((?P<given>(?:[^()]|\([^()]*\))*)\)\s*(?:#.*)?$"
+)
 _EXTREME = re.compile(r"=\s*(?P<fn>max|min)(?P<rest>\[\s*\w+\s*\]\(.*\))\s*")
 _BINDERS = re.compile(r"\w+\[([^\[\]]*)\]\(")
 _READ = re.compile(r"(?<!\w)(?P<of>[a-z]\w*)(?:\[(?P<items>(?:[^\[\]]|\[[^\[\]]*\])*)\](?!\()|(?![\w\[(]))")
 _LIMITED = re.compile(r"([a-z]\w*)\s*<\s*([^<>=]+)")  # an index and how far it runs
+_BARE = re.compile(r"`(?P<target>[a-z]\w*) = (?P<value>[^`…]+)`")  # a statement without indices on its left
 _HALVES = ("chunk", "split", "tensor_split", "hsplit")
 
 
@@ -35,7 +39,7 @@ def unpacked(
 
     `read` reads a formula in the notation of other libraries.
     """
-    hints = _both_moments(words, targets, line, read) or _unpacked(words, targets, line)
+    hints = _both_results(words, targets, line, read) or _unpacked(words, targets, line)
     for name, at in re.findall(r"`(\w+)\[([^\[\]]*)\] = ", " ".join(hints)):
         letters = [re.match(r"\.\.\.|[a-z]\w*", item) for item in between_commas(at)]
         if all(letters):
@@ -43,18 +47,20 @@ def unpacked(
     return hints
 
 
-def _both_moments(
+def _both_results(
     words: Vocabulary, targets: Sequence[str], line: str, read: Callable[[str], Expr | None]
 ) -> tuple[str, ...]:
-    """A statement for each of `var_mean(x, dim=-1)`; nothing for any other call."""
-    call = _MOMENTS.search(line)
+    """A statement for each of `var_mean(x, dim=-1)` and its like; nothing for any other call."""
+    call = _PAIR.search(line)
     if call is None or len(targets) != 2 or any("[" in t for t in targets):
         return ()
-    of, *rest = between_commas(call["given"])
+    given = between_commas(call["given"])
+    of, *rest = [call["of"], *given] if call["of"] in words.letters else given or [""]
     keywords = [a for a in rest if not re.match(r"keepdims?\s*=", a)]
     axes = [a for a in keywords if not re.match(r"(unbiased|correction)\s*=|(True|False)$", a)]
+    first, second = _BOTH[call["fn"]]
     lines: list[str] = []
-    for name, fn, given in zip(targets, (call["fn"], "mean"), (keywords, axes), strict=True):
+    for name, fn, given in zip(targets, (first, second), (keywords, axes), strict=True):
         value = read(f"torch.{fn}({', '.join([of, *given])})")
         if value is None:
             return ()
@@ -218,6 +224,16 @@ def read_at_letters(words: Vocabulary, value: str) -> tuple[str, tuple[str, ...]
 
     spelt = value if re.search(r"\.[A-Za-z_]", value) else _READ.sub(step, value)
     return spelt, (*free,)
+
+
+def at_indices(words: Vocabulary, hint: str) -> str:
+    """A hint whose statements read tensors at their indices, where these have named dims and were read without."""
+
+    def step(m: re.Match[str]) -> str:
+        free = read_at_letters(words, m["value"])[1]
+        return f"`{_stated(words, m['target'], m['value'], {})}`" if free and {*free} != {"..."} else m[0]
+
+    return _BARE.sub(step, hint)
 
 
 def _stated(words: Vocabulary, target: str, value: str, limits: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from opgen.lang.nodes import Assign, Expr
 
+CLASSES = "num_classes"  # a param for a size that other libraries take from the numbers of a run
 UNCLEAR = "?"  # a size that was not understood
 FIRST = "0"  # where a tensor of one element is read
 ROWS, LAST = "rows", "last"  # other readings of a statement

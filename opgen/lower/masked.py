@@ -67,7 +67,7 @@ def _is_plain(d: Declarations, own: Sequence[Assign], masked: Sequence[Assign]) 
     """Whether there is no mask, or but one, of a kind of which the statement itself is told."""
     if own[0] in masked and own == masked and own[0].target.name in d.inputs:
         return False
-    calls = [s for s in masked if any(isinstance(i, Call) for i in s.target.items or ())]
+    calls = [s for s in masked if any(isinstance(i, Call | Access) for i in s.target.items or ())]
     other = len(masked) > 1 or (len(own) > 1 and (calls or any(s.op != "=" for s in masked)))
     whole = [s for s in own if s not in masked]
     return not other or len(whole) > 1 or (bool(whole) and whole[0] is not own[0])

@@ -86,8 +86,9 @@ def test_several_masks_are_one_nested_choice(fields: str, lines: list[str], mean
     built(whole(fields, meant), warned=True)
 
 
-def test_masks_of_something_unread_are_told_after_it() -> None:
-    assert said(whole(NAMED, "y = 2*x", "y[x > 1] = 1", "y[m] = 0")) == ["y[n, k] = 2 * x[n, k]"]
+def test_masks_of_something_unread_are_told_with_it() -> None:
+    line = "y[n, k] = where(m[n, k], 0, where(x[n, k] > 1, 1, 2 * x[n, k]))"
+    assert said(whole(NAMED, "y = 2*x", "y[x > 1] = 1", "y[m] = 0")) == [line]
 
 
 def test_masks_without_a_whole_leave_open_what_the_others_are() -> None:

@@ -167,7 +167,6 @@ UNCLEAR = [
     (NK, "y[n] = b[n - 1:n + 2].mean()"),
     (NK, "y[n] = b[:n].max()"),
     (NK, "y = x.argmax()"),
-    (TWO, "y = a[t, :2]"),
     (QK, "s[..., i, j] = q[..., i, e] @ k[..., j, f]"),
     (QK, "s[..., i, j] = q[..., i, j] @ k[..., i, j]"),
     (XW, "y = relu(w @ x)"),

@@ -73,10 +73,10 @@ OPGEN_WIDE inline void put_line(const Place<scalar_t>& place, int64_t line, int6
 
 // sums += units of rows times a row of units.
 OPGEN_WIDE inline void add_products(Vector<float>& sums, float x, Vector<float> row) {
-  sums += (x - Vector<float>{}) * row;
+  sums += (Vector<float>)_mm512_set1_ps(x) * row;
 }
 OPGEN_WIDE inline void add_products(Vector<double>& sums, double x, Vector<double> row) {
-  sums += (x - Vector<double>{}) * row;
+  sums += (Vector<double>)_mm512_set1_pd(x) * row;
 }
 OPGEN_WIDE inline void add_products(Vector<float>& sums, int32_t x, Vector<int32_t> row) {
   sums = (Vector<float>)_mm512_dpbf16_ps((__m512)sums, (__m512bh)_mm512_set1_epi32(x), (__m512bh)row);

@@ -140,11 +140,20 @@ OPGEN_WIDE inline Unit<scalar_t> unit(const scalar_t* from, int64_t apart, int64
   }
 }
 
+// The lanes of two vectors in another order; those of the second one are numbered behind those of the first.
+OPGEN_WIDE inline __m512i chosen(__m512i x, __m512i order, __m512i y, int32_t) {
+  return _mm512_permutex2var_epi32(x, order, y);
+}
+OPGEN_WIDE inline __m512i chosen(__m512i x, __m512i order, __m512i y, int64_t) {
+  return _mm512_permutex2var_epi64(x, order, y);
+}
+
 // A step of turning over as many vectors as one has lanes: what is `Apart` lanes from the diagonal changes sides.
 template <typename unit_t, int Apart>
 OPGEN_WIDE inline void exchange(Vector<unit_t>* rows) {
   constexpr int count = lanes<unit_t>;
-  Vector<std::conditional_t<sizeof(unit_t) == 4, int32_t, int64_t>> upper, lower;
+  using order_t = std::conditional_t<sizeof(unit_t) == 4, int32_t, int64_t>;
+  Vector<order_t> upper, lower;
   for (int lane = 0; lane < count; ++lane) {
     upper[lane] = (lane & Apart) != 0 ? count + (lane ^ Apart) : lane;
     lower[lane] = (lane & Apart) != 0 ? count + lane : lane ^ Apart;
@@ -152,9 +161,9 @@ OPGEN_WIDE inline void exchange(Vector<unit_t>* rows) {
 #pragma GCC unroll 16
   for (int row = 0; row < count; ++row) {
     if ((row & Apart) != 0) continue;
-    const Vector<unit_t> x = rows[row], y = rows[row + Apart];
-    rows[row] = __builtin_shuffle(x, y, upper);
-    rows[row + Apart] = __builtin_shuffle(x, y, lower);
+    const __m512i x = (__m512i)rows[row], y = (__m512i)rows[row + Apart];
+    rows[row] = (Vector<unit_t>)chosen(x, (__m512i)upper, y, order_t{});
+    rows[row + Apart] = (Vector<unit_t>)chosen(x, (__m512i)lower, y, order_t{});
   }
 }
 template <typename unit_t>

@@ -28,9 +28,11 @@ from .missing import Missing
 if TYPE_CHECKING:
     from .dispatch import Definition
 
+_ADDITIVE = "{0} == 0 if it is an additive one (0 keeps, -inf drops)"
 _CONVERTED = {  # what is said of a dtype, and the tensor of another one
-    r"have a floating-point dtype, not torch\.u?(int\d+|bool)": "{}.float()",
-    r"be bool, not torch\..*": "{} != 0",
+    r"have a floating-point dtype, not torch\.u?(int\d+|bool)": "{0}.float()",
+    r"be bool, not torch\.b?float.*": f"0 != 0 if it holds 0 and 1, {_ADDITIVE}",
+    r"be bool, not torch\..*": "{0} != 0",
 }
 _INTEGERS = "i1u248"  # kinds of operands
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Access, Binder, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.nodes import Access, Binder, Call, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
@@ -43,11 +43,14 @@ def said(name: str, args: tuple[Expr, ...], named: Named, at: Span) -> tuple[str
 
 
 def corrected(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Expr | None:
-    """A variance that divides by the count, or by less than it; None where nothing says how many there are."""
+    """A variance, or its root, that divides by the count, or by less than it; None where nothing says how many there are."""
     if _by(value) == Number(0, e.span):
         return e
     factor = factor_of(words, e, value)
-    return None if factor is None else replace(factor, factors=(("*", e), *factor.factors))
+    if factor is None:
+        return None
+    whole = replace(factor, factors=(("*", replace(e, name="var")), *factor.factors))
+    return Call("sqrt", (whole,), e.span, e.name_span) if e.name == "std" else whole
 
 
 def factor_of(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Product | None:

@@ -43,7 +43,7 @@ def said(name: str, args: tuple[Expr, ...], named: Named, at: Span) -> tuple[str
 
 
 def corrected(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Expr | None:
-    """A variance, or its root, that divides by the count, or by less than it; None where nothing says how many there are."""
+    """A variance, or its root, by the count, or by less than it; None where nothing says how many there are."""
     if _by(value) == Number(0, e.span):
         return e
     factor = factor_of(words, e, value)

@@ -213,7 +213,7 @@ def test_a_number_for_a_flag_of_a_module_is_told_with_the_param_that_takes_it(
     made = build_operator(DENSE).Dense
     with pytest.raises(TypeError, match=r"^Dense: bias must be a bool, not 0.5 .*; did you mean gain=0.5\?$"):
         made(4, 7, 0.5)
-    with pytest.raises(TypeError, match="^Dense is missing input; it takes input$"):
+    with pytest.raises(TypeError, match=r"^Dense is missing input; it takes input$"):
         made(4, 7)()
 
 

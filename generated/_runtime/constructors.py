@@ -16,8 +16,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import torch
 
 from .arguments import domain_error
-from .kinds import fault
-from .refused import meant, nearest, no_argument, only
+from .kinds import KINDS, fault
+from .refused import meant, nearest, no_argument, only, repeated
 
 Self = TypeVar("Self")
 Given = ParamSpec("Given")
@@ -40,8 +40,8 @@ def takes_named(
         @functools.wraps(init)
         def named(self: Self, /, *args: Given.args, **kwargs: Given.kwargs) -> None:
             owner = type(self).__name__
-            takes = functools.partial(_takes, init, type(self), kinds, needed)
-            passed = _passed(owner, kinds, needed, made, takes, args, kwargs)
+            told = functools.partial(_told, init, type(self), kinds, needed)
+            passed = _passed(owner, kinds, needed, made, told, args, kwargs)
             try:
                 init(self, *args, **kwargs)
             except RuntimeError as error:
@@ -60,7 +60,7 @@ def _passed(
     kinds: Mapping[str, str],
     needed: Sequence[str],
     made: Mapping[str, str],
-    takes: Callable[[str, Any], bool],
+    told_of: Callable[[str, Any], str],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> list[tuple[str, Any]]:
@@ -85,22 +85,32 @@ def _passed(
             after = list(made)[names.index(name) - names.index(first) :][:1] if place else [name]
             wrong = not isinstance(value, str | torch.device | torch.dtype | None)
             own = [_started(n, made[n], value) for n in after if n in made and wrong]
-            words = [n for n in names if kinds[n].partition(" | ")[0] == "str"] if isinstance(value, str) else []
-            other = meant([f"{n}={value!r}" for n in words if n != name and takes(n, value)])
-            raise TypeError(f"{owner}: {name} must be {told}{''.join(own)}{other}")
+            others = [] if "; write " in told else _others(kinds, [n for n, _ in passed], value)
+            other = meant([f"{n}={value!r}" for n in others if f" {n} must be " not in told_of(n, value)])
+            many = repeated(name, kinds[name], value, told_of(name, ())) if kinds[name].startswith("Sequence[") else ""
+            raise TypeError(f"{owner}: {name} must be {many or told}{''.join(own)}{other}")
     return passed
 
 
-def _takes(
+def _others(kinds: Mapping[str, str], passed: Sequence[str], value: Any) -> list[str]:
+    """The arguments that are not passed and have the type of a word or a number."""
+    if not isinstance(value, str | int | float):
+        return []
+    left = {n: kind.partition(" | ")[0] for n, kind in kinds.items() if n not in passed}
+    alike = [n for n, kind in left.items() if kind in KINDS and (kind == "bool") == isinstance(value, bool)]
+    return [n for n in alike if not fault(left[n], value)]
+
+
+def _told(
     init: Callable[..., None], module: type, kinds: Mapping[str, str], needed: Sequence[str], name: str, value: Any
-) -> bool:
-    """Whether a module can be made with this value of an argument; it is on no device."""
+) -> str:
+    """What is said of a module that is made with this value of an argument, on no device; empty where nothing is."""
     given = dict.fromkeys(needed, 1) | {n: "meta" for n, kind in kinds.items() if kind.startswith("torch.device")}
     try:
         init(module.__new__(module), **{**given, name: value})
     except (RuntimeError, TypeError, ValueError) as error:
-        return f" {name} must be " not in str(error)
-    return True
+        return str(error)
+    return ""
 
 
 def _started(name: str, made: str, value: Any) -> str:

@@ -22,12 +22,17 @@ class Missing:
     """Stands for an argument that was left out; who reads anything of it is told so."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        self._function, self._name = function, name
+        self.function, self._name = function, name
 
     def __getattr__(self, name: str) -> Never:
         if name.startswith("__"):  # what Python and torch ask of every object
             raise AttributeError(name)
-        raise TypeError(f"{self._function.__name__} is missing {self._name}")
+        raise TypeError(f"{called(self.function)} is missing {self._name}")
+
+
+def called(function: Callable[..., Any]) -> str:
+    """What a caller calls: the module for its `forward`."""
+    return function.__qualname__.removesuffix(".forward")
 
 
 def takes_missing(function: Function) -> Function:

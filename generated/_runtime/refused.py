@@ -23,14 +23,16 @@ from torch import Tensor
 from . import native
 from .arguments import QUANTISED, operands
 from .kinds import KINDS, SHORT, fault, is_kind
-from .missing import Missing
+from .missing import Missing, called
 
 if TYPE_CHECKING:
     from .dispatch import Definition
 
+_ADDITIVE = "{0} == 0 if it is an additive one (0 keeps, -inf drops)"
 _CONVERTED = {  # what is said of a dtype, and the tensor of another one
-    r"have a floating-point dtype, not torch\.u?(int\d+|bool)": "{}.float()",
-    r"be bool, not torch\..*": "{} != 0",
+    r"have a floating-point dtype, not torch\.u?(int\d+|bool)": "{0}.float()",
+    r"be bool, not torch\.b?float.*": "{0} != 0 if it holds 0 and 1, " + _ADDITIVE,
+    r"be bool, not torch\..*": "{0} != 0",
 }
 _INTEGERS = "i1u248"  # kinds of operands
 
@@ -39,8 +41,10 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     """The error of a call of the operator's function that failed, in words that its caller understands."""
     function = native.function(d.name)
     if function is not None and (missing := _missing(function, (*given, *params))):
-        how = _parts(d, given, params) or f"; it takes {', '.join(signature(function).parameters)}"
-        return TypeError(f"{d.name} is missing {_listed(missing)}{how}")
+        caller = next(v.function for v in (*given, *params) if isinstance(v, Missing))
+        taken = list(signature(caller).parameters)[caller is not function :]  # a module's call begins with itself
+        how = _parts(d, given, params) or f"; it takes {', '.join(taken)}"
+        return TypeError(f"{called(caller)} is missing {_listed(missing)}{how}")
     if is_ours(d.name, error) and (told := _shape_fault(d, given, params, str(error))):
         return ValueError(f"{d.name}: {told}{_parts(d, given, params) or _turned(d, given, params)}")
     if function is not None and isinstance(error, TypeError) and (keyword := _keyword(d, function, given, params)):
@@ -209,12 +213,17 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
 
 def _repeated(d: Definition, name: str, wanted: str, value: Any, given: Sequence[Any], params: Sequence[Any]) -> str:
     """How a number is passed where as many as the check of a call asks for are taken; empty elsewhere."""
-    each = wanted.partition(" | ")[0].removeprefix("Sequence[").removesuffix("]")
-    if not wanted.startswith("Sequence[") or not is_kind(each, value):
+    if not wanted.startswith("Sequence["):
         return ""
     told = _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, given), _with(d, params, name, ()))
-    count = re.match(rf"{name} must have (\d+) elements", told)
-    if count is None:
+    return repeated(name, wanted, value, told)
+
+
+def repeated(name: str, wanted: str, value: Any, told: str) -> str:
+    """How a number is passed where several are taken, as many as is `told` of none of them; empty elsewhere."""
+    each = wanted.partition(" | ")[0].removeprefix("Sequence[").removesuffix("]")
+    count = re.search(rf"\b{name} must have (\d+) elements", told)
+    if count is None or not is_kind(each, value):
         return ""
     return f"{count[1]} {each}s; write {name}={(value,) * int(count[1])!r}"
 

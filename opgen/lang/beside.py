@@ -9,7 +9,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
-from opgen.lang.by_library import CORRECTIONS, corrected, factor_of
+from opgen.lang.by_library import CORRECTIONS, TRUTH, corrected, factor_of
 from opgen.lang.habits import AXES, KEPT, PICKING
 from opgen.lang.limits import NOTHING, over_picked
 from opgen.lang.nodes import (
@@ -70,6 +70,8 @@ def meant_by(
         return mean, ("a weighted mean is a quotient of sums",)
     if not words.knows(e.name) and (both := together(e, left, named)) is not None:
         return both, (TOGETHER,)
+    if e.name in ("var", "std") and not {*named} & {*CORRECTIONS} and left and _is_correction(left[0]):
+        named = {**named, "correction": left.pop(0)}  # for the axis has its index
     order = named.get("p", named.get("ord"))
     if e.name == "norm" and order is None and left and not _is_index(e, left[0]):
         order = left.pop(0)
@@ -157,6 +159,11 @@ def _is_axis(e: Reduction, argument: Expr) -> bool:
         else:
             places |= {*at}
     return axis in places
+
+
+def _is_correction(argument: Expr) -> bool:
+    less = integer(argument)
+    return (less is not None and less >= 0) or (isinstance(argument, Name) and argument.name in TRUTH)
 
 
 def _of_two(e: Reduction, other: Expr) -> Expr:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Access, Binder, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.nodes import Access, Binder, Call, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
@@ -20,7 +20,7 @@ Named = Mapping[str, Expr | tuple[Expr, ...]]
 CORRECTIONS = ("unbiased", "correction", "ddof")
 _NUMPY = ("np", "numpy", "jnp", "jax.numpy", "cp", "cupy", "xp")
 _DEVIATIONS = ("var", "std")
-_TRUTH = ("True", "False", "true", "false")
+TRUTH = ("True", "False", "true", "false")
 _NAME = re.compile(r"(?P<of>[\w.]*?)\s*(?P<dot>\.?)\s*\w+$")  # of a function, with what stands before it
 
 
@@ -34,7 +34,7 @@ def said(name: str, args: tuple[Expr, ...], named: Named, at: Span) -> tuple[str
         return "slopes", args, named
     if name not in _DEVIATIONS or before is None:
         return name, args, named
-    flags = [a for a in args[1:] if isinstance(a, Name) and a.name in _TRUTH]
+    flags = [a for a in args[1:] if isinstance(a, Name) and a.name in TRUTH]
     rest = (*args[:1], *(a for a in args[1:] if a not in flags))
     stated = [*(v for k, v in named.items() if k in CORRECTIONS), *flags]
     by_numpy = library in _NUMPY or ("axis" in named and library != "torch") or not (before["dot"] or rest[1:] or named)
@@ -43,11 +43,14 @@ def said(name: str, args: tuple[Expr, ...], named: Named, at: Span) -> tuple[str
 
 
 def corrected(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Expr | None:
-    """A variance that divides by the count, or by less than it; None where nothing says how many there are."""
+    """A variance, or its root, by the count, or by less than it; None where nothing says how many there are."""
     if _by(value) == Number(0, e.span):
         return e
     factor = factor_of(words, e, value)
-    return None if factor is None else replace(factor, factors=(("*", e), *factor.factors))
+    if factor is None:
+        return None
+    whole = replace(factor, factors=(("*", replace(e, name="var")), *factor.factors))
+    return Call("sqrt", (whole,), e.span, e.name_span) if e.name == "std" else whole
 
 
 def factor_of(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Product | None:
@@ -65,7 +68,7 @@ def factor_of(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -
 def _by(value: Expr | tuple[Expr, ...]) -> Expr | None:
     """By how much less than the count is divided."""
     match value:
-        case Name(name=word, span=span) if word in _TRUTH:
+        case Name(name=word, span=span) if word in TRUTH:
             return Number(int(word.title() == "True"), span)
         case tuple():
             return None

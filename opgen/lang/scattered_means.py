@@ -28,9 +28,11 @@ def scattered_mean(before: str, after: str, words: Vocabulary) -> str:
 
 def _lines(name: str, items: Sequence[str], value: str, words: Vocabulary) -> Sequence[str]:
     """The statements of a mean; nothing where the shape of the target or a letter for it is not clear."""
-    shape = words.results.get(name, ())
-    moved = [not item.isidentifier() for item in items]
-    if len(shape) != len(items) or "..." in (*shape, *items) or not any(moved) or re.search(r"\bif\b", value):
+    shape = words.results.get(name) or [_size(item, value, words) for item in items]
+    moved = [not item.isidentifier() and item != "..." for item in items]
+    batches = [k for k, item in enumerate(items) if item == "..."] == [k for k, s in enumerate(shape) if s == "..."]
+    whole = len(shape) == len(items) and batches and all(shape)
+    if not whole or not any(moved) or re.search(r"\bif\b", value):
         return ()
     said = [name, *re.findall(r"[A-Za-z_]\w*", f"{items} {value}")]
     letters: list[str] = []
@@ -45,8 +47,9 @@ def _lines(name: str, items: Sequence[str], value: str, words: Vocabulary) -> Se
     if not all((total, number, *letters)):
         return ()
     positions = " ".join(compress(items, moved))
-    counted = [m or re.search(rf"\b{i}\b", positions) is not None for i, m in zip(items, moved, strict=True)]
-    runs = [f"{i} < {size}" for i, size in zip(letters, shape, strict=True)]
+    read = ("...", *re.findall(r"\w+", positions)) if "..." in positions else re.findall(r"\w+", positions)
+    counted = [m or i in read for i, m in zip(items, moved, strict=True)]
+    runs = [i if i == "..." else f"{i} < {size}" for i, size in zip(letters, shape, strict=True)]
     here, counts = ", ".join(letters), ", ".join(compress(letters, counted))
     return (
         f"{total}[{', '.join(runs)}] = 0",
@@ -55,3 +58,31 @@ def _lines(name: str, items: Sequence[str], value: str, words: Vocabulary) -> Se
         f"{number}[{', '.join(compress(items, counted))}] += 1",
         f"{name}[{here}] = {total}[{here}]/max({number}[{counts}], 1)",
     )
+
+
+def _size(item: str, value: str, words: Vocabulary) -> str:
+    """How far a position of the target runs, by the domain of what it reads or by what the value reads at it; else
+    empty.
+    """
+    if item == "...":
+        return item
+    if not item.isidentifier():
+        whole = re.fullmatch(r"(\w+)\[[^\[\]]*\]", item)
+        return words.ends.get(whole[1], "") if whole else ""
+    for name, items in _reads(value):
+        shape = words.shapes.get(name, ())
+        if item in items and len(shape) == len(items):
+            return shape[items.index(item)]
+    return ""
+
+
+def _reads(text: str) -> list[tuple[str, list[str]]]:
+    """The accesses in a text, with what stands in their brackets."""
+    found: list[tuple[str, list[str]]] = []
+    for opener in re.finditer(r"([A-Za-z_]\w*)\[", text):
+        depth, end = 1, opener.end()
+        while depth and end < len(text):
+            depth += (text[end] == "[") - (text[end] == "]")
+            end += 1
+        found.append((opener[1], between_commas(text[opener.end() : end - 1])))
+    return found

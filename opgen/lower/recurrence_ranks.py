@@ -14,6 +14,7 @@ from opgen.lang.past import bound_by, reads_within
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes, statement_at
 from opgen.lower.declare import Declarations
+from opgen.lower.recurrence_lacking import lacks_index
 
 _Items = Sequence[Expr | Dots]
 _MOST = 3  # ways that are told
@@ -24,6 +25,8 @@ def read_whole(d: Declarations, bodies: Mapping[str, Assign], bag: Bag) -> bool:
 
     Reports those that lack some, and then those of other statements as well.
     """
+    if lacks_index(d, bodies, bag):
+        return False
     wrong = [a for a in accesses(bodies.values(), tuple(bodies)) if not _fits(a, bodies[a.name])]
     others = [s for s in (*d.forward, *d.backward) if s.target.name not in bodies] if wrong else []
     wrong += [a for a in accesses(others, tuple(bodies)) if not _fits(a, bodies[a.name])]

@@ -8,16 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.diagnostics.model import Hint, Span
+from opgen.diagnostics.suggest import listed
 from opgen.ir.program import Kind
-from opgen.lang.nodes import Call, Expr, Name, Number, Product, Reduction, Sum, Unary
-from opgen.lang.unparse import bracketed, unparse
-from opgen.lang.walk import nodes, transform
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Product, Reduction, Sum, Unary
+from opgen.lang.unparse import bracketed, unparse, unparse_assign
+from opgen.lang.walk import names_read, nodes, statement_at, transform
 from opgen.lower.kinds import ARTICLES, numeric
 from opgen.lower.missing import only_float
 from opgen.lower.scope import BAD, Frame, Typed
 
 _ROUNDED = ("floor", "ceil", "trunc", "round")
 _SIZES = ("a dim", "an extent")
+_QUOTIENT = "`/` gives a float, and `//` the integer quotient"
 _KEEPING = ("min", "max", "clamp", "abs", "relu", "square")  # of integers they give one
 
 
@@ -33,6 +35,10 @@ def integer(f: Frame, t: Typed, e: Expr, what: str) -> Typed:
         hints = declared_float(f, name)
     else:
         hints = _hints(f, e, what) if t.kind is Kind.FLOAT else ()
+        if what == "a position" and (line := _with_extents(f, e)):
+            hints = (_QUOTIENT, line)
+            if any(told.code == "OPG223" and line in told.hints for told in f.bag.items):
+                return BAD
     f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", _whole(e), hints=hints)
     return BAD
 
@@ -63,8 +69,49 @@ def _hints(f: Frame, e: Expr, what: str) -> tuple[str, ...]:
         return ("take whole numbers: half of `N` is `N//2`",)
     whole = transform(e, _divided)
     if whole != e and _kind(f, whole) is Kind.INT:
-        return ("`/` gives a float, and `//` the integer quotient", _instead(e, unparse(whole)))
+        return (_QUOTIENT, _instead(e, unparse(whole)))
     return (_instead(e, rounded(f, e)),)
+
+
+def _with_extents(f: Frame, e: Expr) -> Hint | None:
+    """The statement with integer quotients in all positions, where indices need an extent as well; else None.
+
+    An index that stands alone in no position runs over the dim at which it is read.
+    """
+    s = statement_at(f.decl.forward, e.span)
+    if s is None or s.target.items is None:
+        return None
+    value = transform(s.value, _divided_within)
+    sizes = {i.name: _size(f, value, i.name) for i in s.target.items if isinstance(i, Binder) and i.extent is None}
+    stated = {n: size for n, size in sizes.items() if size}
+    if not stated or _kind(f, transform(e, _divided)) is not Kind.INT:
+        return None
+    items = tuple(
+        replace(i, extent=Name(stated[i.name], i.span)) if isinstance(i, Binder) and i.name in stated else i
+        for i in s.target.items
+    )
+    line = unparse_assign(replace(s, target=replace(s.target, items=items), value=value))
+    return Hint(f"write `{line}`, which says how far {listed(stated, 'and')} runs, too")
+
+
+def _divided_within(e: Expr) -> Expr | None:
+    if not isinstance(e, Access):
+        return None
+    return replace(e, items=tuple(i if isinstance(i, Dots) else transform(i, _divided) for i in e.items))
+
+
+def _size(f: Frame, value: Expr, index: str) -> str:
+    """The dim at which an index is read that stands alone in no position; empty where that is none, or several."""
+    sizes: dict[str, None] = {}
+    for a in (n for n in nodes(value) if isinstance(n, Access)):
+        shape = f.decl.words.shapes.get(a.name, ())
+        for k, item in enumerate(a.items):
+            if isinstance(item, Dots) or index not in names_read(item):
+                continue
+            if isinstance(item, Name) or len(shape) != len(a.items):
+                return ""
+            sizes[shape[k]] = None
+    return next(iter(sizes)) if len(sizes) == 1 else ""
 
 
 def _instead(e: Expr, text: str) -> Hint:

@@ -156,11 +156,18 @@ def test_what_comes_earlier_in_a_step_is_read_of_this_step() -> None:
         ("var[n](x[n, c], ddof=0)", "var[n](x[n, c])"),
         ("var[n](x[n, c], correction=2)", "var[n](x[n, c]) * N / (N - 2)"),
         ("var[n](x[n, c], unbiased=True)", "var[n](x[n, c]) * N / (N - 1)"),
+        ("var[n](x[n, c], 1)", "var[n](x[n, c]) * N / (N - 1)"),
+        ("var[n](x[n, c], 0)", "var[n](x[n, c])"),
+        ("var[n](x[n, c], False)", "var[n](x[n, c])"),
+        ("var[n](x[n, c], 1, keepdim=True)", "var[n](x[n, c]) * N / (N - 1)"),
+        ("std[n](x[n, c], 1)", "sqrt(var[n](x[n, c]) * N / (N - 1))"),
+        ("std[n](x[n, c], ddof=1)", "sqrt(var[n](x[n, c]) * N / (N - 1))"),
+        ("std[n](x[n, c], 0)", "sqrt(var[n](x[n, c]))"),
     ],
 )
 def test_the_correction_of_a_variance_is_told_by_its_size(line: str, meant: str) -> None:
     text = whole("inputs: {x: {shape: [N, C]}}", f"y[c] = {line}")
     factors = [h for h in said(text) if "/" in h and "=" not in h]
     assert said(text)[-1] == f"y[c] = {meant}"
-    assert factors == [m[0] for m in re.finditer(r"N / .*", meant)]
+    assert factors == [m[0] for m in re.finditer(r"N / \(N - \d\)", meant)]
     built(text.replace(line, meant))

@@ -35,6 +35,23 @@ def test_a_mean_is_a_sum_by_a_count(line: str, shape: str, meant: list[float]) -
     assert list(found.data) == meant
 
 
-def test_without_a_shape_the_form_is_said() -> None:
-    fields = FIELDS.replace("\noutputs: {out: {shape: SHAPE}}", "")
-    assert "n[…] += 1" in said(whole(fields, "out[dst[e], d] mean= x[src[e], d]"))
+@pytest.mark.parametrize(
+    ("line", "shape", "meant"),
+    [
+        ("out[dst[e], d] mean= x[src[e], d]", "[U, D]", [3.0, 6.0, 3.0, 4.0, 0.0, 0.0]),
+        ("out[..., dst[e]] mean= x[..., src[e]]", "[..., U]", [2.0, 4 / 3, 0.0]),
+    ],
+)
+def test_without_a_shape_domains_and_reads_say_the_extents(line: str, shape: str, meant: list[float]) -> None:
+    fields = FIELDS.replace("\noutputs: {out: {shape: SHAPE}}", "").replace("[U, D]", shape)
+    lines = [s for s in said(whole(fields, line)) if "=" in s]
+    assert len(lines) == 5
+    program = built(whole(fields, *lines)).variants[0].program
+    given = GIVEN if shape == "[U, D]" else GIVEN | {"x": [1.0, 2.0, 1.0]}
+    found = run(program, {k: array(v) for k, v in given.items()}, {"num_nodes": 3})["out"]
+    assert list(found.data) == meant
+
+
+def test_without_a_domain_the_form_is_said() -> None:
+    fields = FIELDS.replace("\noutputs: {out: {shape: SHAPE}}", "").replace(", domain: 0 <= dst < V", "")
+    assert "n[…] += 1" in said(whole(fields.replace("\ndims: {V: num_nodes}", ""), "out[dst[e], d] mean= x[src[e], d]"))

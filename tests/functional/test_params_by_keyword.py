@@ -193,6 +193,30 @@ def test_a_number_for_several_is_told_how_many(
     assert str(told.value) == f"judged: {said}"
 
 
+def test_a_module_is_told_how_many(build_operator: Callable[[str], ModuleType]) -> None:
+    made = build_operator(CHOSEN).Judged
+    with pytest.raises(TypeError, match=r"^Judged: size must be 2 ints; write size=\(3, 3\)$"):
+        made(4, 3, size=3)
+
+
+DENSE = """op: dense
+inputs: {input: {shape: [..., K]}, weight: {shape: [N, K]}, bias: {shape: [N], optional: true}}
+params: {gain: {type: float, default: 1.0}}
+forward: y[..., n] = gain*sum[k](input[..., k]*weight[n, k]) + bias[n]
+module: {parameters: {weight: ones, bias: zeros}, dims: {K: in_features, N: out_features}}
+"""
+
+
+def test_a_number_for_a_flag_of_a_module_is_told_with_the_param_that_takes_it(
+    build_operator: Callable[[str], ModuleType],
+) -> None:
+    made = build_operator(DENSE).Dense
+    with pytest.raises(TypeError, match=r"^Dense: bias must be a bool, not 0.5 .*; did you mean gain=0.5\?$"):
+        made(4, 7, 0.5)
+    with pytest.raises(TypeError, match=r"^Dense is missing input; it takes input$"):
+        made(4, 7)()
+
+
 @pytest.mark.parametrize(("sizes", "said"), [((-4, 3), "rows >= 0, but is -4"), ((4, -3), "columns >= 0, but is -3")])
 def test_a_size_of_a_module_is_not_negative(
     build_operator: Callable[[str], ModuleType], sizes: tuple[int, int], said: str

@@ -74,6 +74,10 @@ def test_matrices_that_are_turned_round_and_numbers_for_conditions(build_operato
     chosen(X, w, m)
     with pytest.raises(TypeError, match=r"^chosen_rows: m must be bool, not torch.int64; write m != 0$"):
         chosen(X, w, m.long())
+    both = r"m != 0 if it holds 0 and 1, m == 0 if it is an additive one \(0 keeps, -inf drops\)"
+    for dtype in (torch.float32, torch.bfloat16):
+        with pytest.raises(TypeError, match=rf"^chosen_rows: m must be bool, not {dtype}; write {both}$"):
+            chosen(X, w, m.to(dtype))
 
 
 @pytest.mark.parametrize("value", [np.int64(2), np.array(2), torch.tensor(2), True])

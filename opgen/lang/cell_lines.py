@@ -19,6 +19,7 @@ _DOWNWARDS = re.compile(
     rf"for\s+([a-z]\w*)\s+in\s+(?:reversed\(range\(\s*({_LENGTH})\s*\)\)|"
     rf"range\(\s*({_LENGTH})\s*-\s*1\s*,\s*-1\s*,\s*-1\s*\))\s*:"
 )
+_BARE = re.compile(r"\s*\w+\s*=")  # a statement of a whole tensor
 _ZERO = re.compile(r"0(?:\.0*)?|(?:\w+\.)?(?:new_)?zeros(?:_like)?\(.*\)|None")
 _MOST = 8  # statements of one step that are looked at
 
@@ -101,7 +102,9 @@ class Stepwise:
 def of_statements(block: str, above: str, words: Vocabulary, read: Read) -> Stepwise | None:
     """The statements at the beginning of a block that go on by steps, with where they start above."""
     lines = block.splitlines()[:_MOST]
-    index, starts = _index_of(lines[0], words) if lines else "", _assigned(above)
+    if not lines or not (_BARE.match(lines[0]) or any(map(_is_foreign, lines))):
+        return None
+    index, starts = _index_of(lines[0], words), _assigned(above)
     found: list[Step] = []
     cells: list[Cell] = []
     for line in lines if index else ():
@@ -111,8 +114,7 @@ def of_statements(block: str, above: str, words: Vocabulary, read: Read) -> Step
         found.append(_step(m, index))
         cell = Cell(tuple(found), index, words, read)
         text = "\n".join(lines[: len(found)])
-        foreign = "@" in text or re.search(r"\[[^\]\n]*:[^\n]*\]", text) is not None
-        bare = all(re.match(r"\s*\w+\s*=", t) for t in text.splitlines())
+        foreign, bare = any(map(_is_foreign, lines[: len(found)])), all(map(_BARE.match, lines[: len(found)]))
         if cell.solve() and cell.carried and (foreign or (bare and (len(found) > 1 or _is_named(cell, text)))):
             cells.append(cell)
     begun = _begun(cells[-1], starts, "") if cells and not _reads_others(above, cells[-1]) else None
@@ -127,6 +129,11 @@ def of_statements(block: str, above: str, words: Vocabulary, read: Read) -> Step
     if all(s.place is None for s in cell.steps):
         hints.append(_last(cell))
     return Stepwise(cell, len(cell.steps), tuple(hints))
+
+
+def _is_foreign(line: str) -> bool:
+    """Whether a statement has products of whole tensors, or slices."""
+    return "@" in line or re.search(r"\[[^\]]*:[^\n]*\]", line) is not None
 
 
 def _last(cell: Cell) -> str:

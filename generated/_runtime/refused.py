@@ -42,7 +42,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     function = native.function(d.name)
     if function is not None and (missing := _missing(function, (*given, *params))):
         caller = next(v.function for v in (*given, *params) if isinstance(v, Missing))
-        taken = list(signature(caller).parameters)[caller is not function :]  # a module's call begins with itself
+        taken = list(signature(caller).parameters)[called(caller) != caller.__name__ :]  # but for a module itself
         how = _parts(d, given, params) or f"; it takes {', '.join(taken)}"
         return TypeError(f"{called(caller)} is missing {_listed(missing)}{how}")
     if is_ours(d.name, error) and (told := _shape_fault(d, given, params, str(error))):
